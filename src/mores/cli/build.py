@@ -34,16 +34,15 @@ def recipe(settings: BuildSettings, dry: DryRunSettings, hub: PushSettings, outp
 
     `free` has the sources that may be used commercially and passed on; `excam40k-2` and `free-2` are of edition 2.
     """
-    from mores.factory.api import build as make
-    from mores.factory.api import estimate_soft
+    from mores.factory import api
     from mores.report.runs import describe
 
     if dry.dry_run:
-        print_estimates({"": estimate_soft(settings)}, output.json)
+        print_estimates({"": api.estimate_soft(settings)}, output.json)
         return
     check_push(hub)
     try:
-        run = run_loop(apply(make, settings))
+        run = run_loop(apply(api.build, settings))
     except KeyboardInterrupt:
         click.echo("Finished parts are saved; rerun to resume.", err=True)
         raise
@@ -61,14 +60,13 @@ def recipe(settings: BuildSettings, dry: DryRunSettings, hub: PushSettings, outp
 @command(DatasetSettings)
 def verify(settings: DatasetSettings) -> None:
     """Check a dataset: sums, manifest, gold reports, counts, and that nothing leaks from one split into another."""
-    from mores.factory.folder import MANIFEST, sum_of
-    from mores.factory.folder import verify as check
+    from mores.factory import folder as built
 
     folder = settings.folder
-    if problems := check(folder):
+    if problems := built.verify(folder):
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
         raise InputError(f"{folder} is not as it was built:\n  " + "\n  ".join(problems[:20]) + more)
-    click.echo(f"{folder} is as it was built; the sum of its manifest is {sum_of(folder / MANIFEST)}")
+    click.echo(f"{folder} is as it was built; the sum of its manifest is {built.sum_of(folder / built.MANIFEST)}")
 
 
 @command(DatasetsSettings, JsonSettings)

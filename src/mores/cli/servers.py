@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from mores.cli.command import StrictCommand, command, is_given, make_record, options_of
-from mores.cli.result import check_push, print_warnings, push
+from mores.cli.result import check_push, print_estimates, print_result, print_warnings, push, run_asking
 from mores.extras import require
 from mores.formatting import count
 from mores.io.addresses import address_of
-from mores.report.settings import PushSettings
+from mores.report.settings import DryRunSettings, JsonSettings, PushSettings
 from mores.serve.keys import choose_keys
 from mores.serve.settings import KEYS_VARIABLE, Bounds, ServeSettings
-from mores.studio.settings import StudioSettings
+from mores.studio.settings import DraftSettings, StudioSettings
 from mores.view.settings import ViewSettings
 
 FORMATS = "folder (for mores bench), csv, jsonl, parquet, label-studio or pearmut."
@@ -113,8 +113,9 @@ export.params += options_of(PushSettings, "export")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--format", "form", default="", help="csv, jsonl, label-studio or pearmut  [default: by the file].")
 @click.option("--stage", default="", help="Where the items come in  [default: the first where people judge].")
+@click.option("--authors", is_flag=True, help="Give each item to an author who knows its language, as a draft.")
 @click.pass_obj
-def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, stage: str) -> None:
+def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, stage: str, authors: bool) -> None:
     """Import the items of FILES into CAMPAIGN, with the answers that Label Studio or pearmut has about them.
 
     The folder of a run stands for its long answers: `import CAMPAIGN RUN RUN RUN` lets people rate those of three
@@ -123,10 +124,32 @@ def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, s
     from mores.studio.manage import import_files
 
     say = partial(click.echo, err=True)
-    done = import_files(database, campaign, files, form, stage, lambda report: report.is_plain or say(report))
+    done = import_files(
+        database, campaign, files, form, stage, lambda report: report.is_plain or say(report), to_authors=authors
+    )
     known = f"; already there: {done.known:,}" if done.known else ""
     refused = f"; {count(done.refused, 'answer')} came after their item was decided" if done.refused else ""
-    click.echo(f"{count(done.items, 'item')}, {count(done.answers, 'answer')}{known}{refused}")
+    lost = f"; {count(done.unclaimed, 'item')} without an author for its language" if done.unclaimed else ""
+    click.echo(f"{count(done.items, 'item')}, {count(done.answers, 'answer')}{known}{refused}{lost}")
+
+
+@command(DraftSettings, DryRunSettings, JsonSettings)
+def draft(settings: DraftSettings, dry: DryRunSettings, output: JsonSettings) -> None:
+    """Draft items for a CulturALL campaign from datasets and pages; `import --stage create --authors` hands them over.
+
+    SOURCE is a dataset, a table of questions, or pages:INPUT. A stopped run continues where it stopped.
+    """
+    from mores.studio.campaigns.culturall.drafting import draft_tables, open_drafting
+
+    job = open_drafting(settings)
+    if dry.dry_run:
+        print_estimates({"": run_asking([], job.estimate())}, output.json)
+        return
+    done = run_asking([job.asker], job.run())
+    print_result(done, draft_tables(done), output.json)
+
+
+studio.add_command(draft)
 
 
 def manage(command: str, **options: Any) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import MISSING
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -25,9 +22,7 @@ from mores.report.settings import (
     TextOutputSettings,
 )
 from mores.run import find_runs, open_run
-from mores.settings import apply, declared, resolve_values, settings_of
-from mores.settings.files import redact, settings_files, user_file
-from mores.settings.records import load_record
+from mores.settings import apply
 
 
 @command(ShownFiles, TextOutputSettings)
@@ -102,23 +97,9 @@ def show_settings(settings: ConfigSettings, output: JsonSettings) -> None:
     Settings come from the command line, from the file that --config names, from the user's own file, or are defaults.
     Keys are never shown.
     """
-    from mores.report.base.grid import plain_console
-    from mores.report.lists import settings_table
+    from mores.report.lists import describe_settings
 
-    given = {name: value for name in ("config", "model") if (value := getattr(settings, name)) is not None}
-    record = load_record(settings.of)
-    offered = {entry.name for entry in settings_of(record) if declared(entry).command}
-    values = [each for each in resolve_values(record, given) if each.name in offered and each.value is not MISSING]
-    files = settings_files(settings.config)
-    models = {name: redact(table) for file in reversed(files) for name, table in file.table("models").items()}
-    if output.json:
-        shown: dict[str, Any] = {value.name: {"value": str(value.value), "from": value.origin} for value in values}
-        click.echo(json.dumps({"settings": shown, "models": models}, indent=2, default=str))
-        return
-    plain_console().print(settings_table(settings.of, values))
-    for name, table in models.items():
-        click.echo(f"model {name}: " + ", ".join(f"{key} = {value}" for key, value in table.items()))
-    click.echo("files: " + (", ".join(str(file.path) for file in files) or f"none; yours would be {user_file()}"))
+    print_result(*describe_settings(settings), output.json)
 
 
 config = click.Group("config", [show_settings], help="Show the settings that commands use, and where each comes from.")

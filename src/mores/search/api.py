@@ -73,7 +73,7 @@ async def corpus(settings: CorpusSettings) -> MadeCorpus:
     try:
         with TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as folder:
             with IndexWriter(Path(folder), searched_text) as writer:
-                async with aclosing(_all_texts(sources, problems.append, settings.progress)) as texts:
+                async with aclosing(read_all_texts(sources, problems.append, settings.progress)) as texts:
                     async for text in texts:
                         read += 1
                         if wanted.accepts(text.whole):
@@ -233,7 +233,7 @@ class ReadText(NamedTuple):
                 yield passage
 
 
-async def _all_texts(
+async def read_all_texts(
     sources: TextSources, on_bad: Callable[[str], None], progress: Progress
 ) -> AsyncGenerator[ReadText, None]:
     """Yield the texts of all files, then those of web pages, as they come."""

@@ -22,7 +22,7 @@ from mores.studio.store.backup import back_up, restore
 from mores.studio.store.campaigns import list_campaigns, make_campaign, open_campaign, parse_campaign
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, rebuild
-from mores.studio.store.people import add_member, invite, log_action
+from mores.studio.store.people import add_member, invite, list_members, log_action
 
 
 def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
@@ -79,8 +79,13 @@ def import_files(
     form: str = "",
     stage: str = "",
     note: Callable[[TableReport], object] = lambda _report: None,
+    *,
+    to_authors: bool = False,
 ) -> Imported:
-    """Import the items of files into a campaign, all or none; the folder of a run stands for its long answers."""
+    """Import the items of files into a campaign, all or none; the folder of a run stands for its long answers.
+
+    At a stage where authors write, `to_authors` gives each item to an author who knows its language.
+    """
     with closing(open_database(database)) as store:
         opened = find_campaign(store, campaign)
         found = [find_answers(path) if path.is_dir() else path for path in paths]
@@ -91,7 +96,19 @@ def import_files(
         files = [(str(path), path.read_bytes()) for path in found]
         rows = read_items_files(opened, files, form, stage, note)
         organiser = Person(id=find_owner(store), roles=frozenset({Role.ORGANISER}))
-        return import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage)
+        authors = find_authors(store, opened, stage) if to_authors else None
+        return import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage, authors)
+
+
+def find_authors(store: Database, campaign: Campaign, stage: str) -> list[Person]:
+    """Return the authors of a campaign; InputError where it has none, or where they do not begin items at the stage."""
+    first = campaign.flow.stages[0]
+    if not first.own or stage not in ("", first.name):
+        raise InputError(f"authors get items at the stage at which they begin; import at {first.name!r}")
+    authors = [each.person for each in list_members(store, campaign) if first.role in each.person.roles]
+    if not authors:
+        raise InputError("the campaign has no authors yet; invite some first: mores studio invite")
+    return authors
 
 
 def find_answers(folder: Path) -> Path:

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from mores.engine.settings import AskSettings
+from mores.models.settings import MODELS
 from mores.settings import setting
+from mores.settings.values import AnyPath, Names, OptionalPath
 
 if TYPE_CHECKING:
+    from mores.models.base import Model
     from mores.studio.store.database import Database
 
 
@@ -48,4 +51,32 @@ class StudioSettings(StudioAppSettings, table="studio"):
     )
     log: Literal["text", "json"] = setting(
         default="text", help="What the log is: text, warnings for people; json, an object for each request and warning."
+    )
+
+
+class DraftSettings(AskSettings):
+    """Datasets and pages, and the model that drafts items from them."""
+
+    sources: Names = setting(
+        kw_only=False,
+        metavar="SOURCE...",
+        help="Datasets by name (mores sources, mores bench list), tables of questions, and pages:INPUT for texts, "
+        "PDFs, folders, dumps, web addresses or files of these.",
+    )
+    model: str | Model = setting(default="embedded", kw_only=False, metavar="MODEL", help=MODELS + ".", result=True)
+    out: AnyPath = setting(default=Path("drafts.jsonl"), place="new file", help="File for the drafts.")
+    data: OptionalPath = setting(
+        default=None,
+        place="folder",
+        help="Folder with one folder per dataset.",
+        default_text="from the Hugging Face Hub",
+    )
+    limit: int = setting(
+        default=100, at_least=1, help="Maximum excerpts, spread evenly over sources and regions.", result=True
+    )
+    topics: OptionalPath = setting(
+        default=None,
+        place="file",
+        help="Table of topics, as its authors have it.",
+        default_text="the paper's 16",
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -118,6 +119,8 @@ class Imported(NamedTuple):
     """Items that the same file has brought before."""
     refused: int = 0
     """Answers that came after their item was decided."""
+    unclaimed: int = 0
+    """Items that were to be given to authors, and for whose language there is none who may begin another."""
 
 
 def read_table_rows(
@@ -347,20 +350,31 @@ def _read(form: StudioForm, values: Content, place: str, *, draft: bool = False)
 
 
 def import_items(
-    database: Database, campaign: Campaign, person: Person, rows: Sequence[Incoming], data: bytes, stage: str = ""
+    database: Database,
+    campaign: Campaign,
+    person: Person,
+    rows: Sequence[Incoming],
+    data: bytes,
+    stage: str = "",
+    authors: Sequence[Person] | None = None,
 ) -> Imported:
-    """Write items that were read and checked; what the same file brought before stays as it is."""
+    """Write items that were read and checked; what the same file brought before stays as it is.
+
+    With `authors`, each item is given to one of them who knows its language, to go on with as their own.
+    """
     target = find_import_stage(campaign, stage)
     if not campaign.flow.open:
         raise Refused("This campaign is closed.")
     source = sha256(data).hexdigest()[:20]
-    total = Imported()
+    total, given = Imported(), Counter[str]()
     for start in range(0, len(rows), BATCH):
         check_stopping(rows[start].place)
         report(start, len(rows))
         with database.write() as connection:
             for number, row in enumerate(rows[start : start + BATCH], start):
-                added = _write(connection, campaign, person, target, row, f"import-{source}-{number}")
+                writer = person if authors is None else choose_author(authors, row, given)
+                added = _write(connection, campaign, writer, target, row, f"import-{source}-{number}")
+                given.update([writer.id] * added.items if writer else ())
                 total = Imported(*(one + other for one, other in zip(total, added, strict=True)))
     with database.write() as connection:
         detail = f"{target.name}: {total.items:,} + {total.answers:,}, sha256 {source}…"
@@ -368,13 +382,28 @@ def import_items(
     return total
 
 
+def choose_author(authors: Sequence[Person], row: Incoming, given: Counter[str]) -> Person | None:
+    """Return who gets an item: someone who knows its language and may begin one, of its region, with the fewest."""
+    able = [
+        author
+        for author in authors
+        if (not row.language or row.language in author.languages)
+        and author.qualified
+        and (author.left is None or given[author.id] < author.left)
+    ]
+    return min(able, key=lambda author: (row.region not in author.regions, given[author.id]), default=None)
+
+
 def _write(
-    connection: Connection, campaign: Campaign, person: Person, stage: CampaignStage, row: Incoming, key: str
+    connection: Connection, campaign: Campaign, person: Person | None, stage: CampaignStage, row: Incoming, key: str
 ) -> Imported:
     known = connection.execute(select(events.c.item).where(events.c.campaign == campaign.id, events.c.key == key))
     if known.scalar() is not None:
         return Imported(known=1)
-    action = Create(token_hex(6), row.content, row.region, row.language, stage=stage.name)
+    if person is None:
+        return Imported(unclaimed=1)
+    brought = stage.name if Role.ORGANISER in person.roles else ""  # an author begins it as their own
+    action = Create(token_hex(6), row.content, row.region, row.language, stage=brought)
     added = act(campaign.flow, None, person, action, now(), key)
     item = append(connection, campaign, None, added)
     refused = 0

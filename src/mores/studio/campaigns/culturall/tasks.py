@@ -38,7 +38,7 @@ def _request(figure: str, texts: dict[str, str], tokens: int = TOKENS, **slots: 
     return Request((system, user), max_tokens=tokens, logprobs=False)
 
 
-def _written(reply: Written) -> str:
+def written_text(reply: Written) -> str:
     """Return what a model wrote, without its thoughts; InputError where that is nothing or was cut off."""
     text = reply.text.replace("\0", "").strip()
     if reply.stop is Stop.LENGTH:
@@ -126,7 +126,7 @@ def read_topic(text: str, settings: CulturallSettings) -> str:
 
 
 def _read_translation(reply: Written, _item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
-    text = _MARK.sub("", _written(reply)).strip()
+    text = _MARK.sub("", written_text(reply)).strip()
     name = ask.data["field"]
     if not text:
         raise InputError("it is empty")
@@ -135,18 +135,36 @@ def _read_translation(reply: Written, _item: CampaignItem, ask: Ask, _settings: 
     return {f"english_{name}": text}
 
 
-def _draft_task(figure: str, title: str) -> ModelTask[CulturallSettings]:
+FIGURES = {"data": "figure7_data", "document": "figure8_document"}
+"""The prompts that draft an item, by where its excerpt is from."""
+
+
+def draft_request(source: str, excerpt: str) -> Request:
+    """Return the request for a draft from an excerpt of a dataset or a document."""
+    return _request(FIGURES[source], {"source_excerpt": excerpt})
+
+
+def label_requests(situation: dict[str, str], settings: CulturallSettings) -> dict[str, Request]:
+    """Return the requests for the region and the topic of a scenario and its question."""
+    topics = f"[{', '.join(topic.name for topic in settings.topics)}]"
+    return {
+        "region": _request("figure9_region", situation, 200),
+        "topic": _request("figure10_topic", situation, 200, topic_list=topics),
+    }
+
+
+def _draft_task(source: str, title: str) -> ModelTask[CulturallSettings]:
     """Return the task of drafting an item from a text that the author pasted."""
 
     def ask_draft(item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Request:
         excerpt = str(ask.data.get("excerpt") or item.content.get("excerpt") or "")
         if not excerpt:
             raise InputError("paste the text to work from first")
-        return _request(figure, {"source_excerpt": excerpt})
+        return draft_request(source, excerpt)
 
     return ModelTask(
         ask_draft,
-        lambda reply, _item, _ask, _settings: dict(read_draft(_written(reply))),
+        lambda reply, _item, _ask, _settings: dict(read_draft(written_text(reply))),
         title,
         keeps=("excerpt",),
         fills=PARTS,
@@ -154,29 +172,24 @@ def _draft_task(figure: str, title: str) -> ModelTask[CulturallSettings]:
 
 
 TASKS: dict[str, ModelTask[CulturallSettings]] = {
-    "data": _draft_task("figure7_data", "Draft from existing data"),
-    "document": _draft_task("figure8_document", "Draft from a document"),
+    "data": _draft_task("data", "Draft from existing data"),
+    "document": _draft_task("document", "Draft from a document"),
     "answer": ModelTask(
         lambda item, _ask, _settings: Request(
             CULTURALL.messages(_bench_item(item)), CULTURALL.max_tokens, CULTURALL.temperature, logprobs=False
         ),
-        lambda reply, _item, _ask, _settings: {"text": _written(reply)},
+        lambda reply, _item, _ask, _settings: {"text": written_text(reply)},
         "Answer the question",
     ),
     "judge": ModelTask(_ask_judge, _read_judge, "Judge an answer"),
     "region": ModelTask(
-        lambda item, _ask, _settings: _request("figure9_region", _situation(item), 200),
-        lambda reply, _item, _ask, _settings: {"region": read_region(_written(reply))},
+        lambda item, _ask, settings: label_requests(_situation(item), settings)["region"],
+        lambda reply, _item, _ask, _settings: {"region": read_region(written_text(reply))},
         "Region",
     ),
     "topic": ModelTask(
-        lambda item, _ask, settings: _request(
-            "figure10_topic",
-            _situation(item),
-            200,
-            topic_list=f"[{', '.join(topic.name for topic in settings.topics)}]",
-        ),
-        lambda reply, _item, _ask, settings: {"topic": read_topic(_written(reply), settings)},
+        lambda item, _ask, settings: label_requests(_situation(item), settings)["topic"],
+        lambda reply, _item, _ask, settings: {"topic": read_topic(written_text(reply), settings)},
         "Topic",
     ),
     "translate": ModelTask(

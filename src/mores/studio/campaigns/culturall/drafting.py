@@ -1,0 +1,308 @@
+"""Drafts of many items at once, from datasets and pages, for the authors of a campaign (Section 2.2, Appendix C).
+
+Excerpts are read, freed of duplicates, and chosen so that sources and regions are covered evenly. A model makes an item
+of each (Figure 7 for datasets, Figure 8 for pages) and names its region and topic (Figures 9 and 10). Drafts that say
+nearly the same are left out. The file that is written is one that `mores studio import --stage create --authors` gives
+to the authors, who make items of the drafts or discard them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal
+
+from mores.benchmark import benchmark
+from mores.benchmark.session import read_items
+from mores.culture import language_name, roll_up
+from mores.engine import Asker, Counts, Job, make_asker
+from mores.engine.estimate import Estimate, estimate
+from mores.errors import ConfigError, InputError
+from mores.factory import sources as datasets
+from mores.formatting import count
+from mores.io import JsonlWriter
+from mores.language import detect
+from mores.longanswer.collection.candidates import Candidate
+from mores.longanswer.collection.duplicates import near_duplicates, same_as_earlier
+from mores.models.base import Stop
+from mores.report.base.grid import Grid, make_grid
+from mores.search.api import find_sources, known_language, read_all_texts
+from mores.search.ground import cut
+from mores.studio.campaigns.culturall.forms import CulturallSettings
+from mores.studio.campaigns.culturall.tasks import (
+    TOKENS,
+    draft_request,
+    label_requests,
+    read_draft,
+    read_region,
+    read_topic,
+    written_text,
+)
+from mores.studio.campaigns.culturall.topics import read_topics
+from mores.studio.settings import DraftSettings
+from mores.types import Failure, Record
+
+PAGES = "pages:"
+"""Before a source whose texts are pages, not questions."""
+LONGEST, SHORTEST = 8000, 80
+"""Characters of an excerpt; a page that has fewer says too little."""
+USUAL_TOKENS = 350
+"""About how long a draft is."""
+
+
+class Excerpt(Record):
+    """A text from which an item is drafted."""
+
+    id: str
+    task: Literal["data", "document"]
+    text: str
+    origin: str
+    """The dataset or input that it is from."""
+    link: str = ""
+    language: str = ""
+    region: str = ""
+
+
+class DraftedItem(Record):
+    """A drafted item, as a row that the studio imports."""
+
+    region: str
+    language: str
+    theme: str
+    """The topic."""
+    source: str
+    excerpt: str
+    link: str
+    scenario: str
+    question: str
+    answer: str
+    explanation: str
+
+
+class Drafting(Record):
+    """What became of the excerpts."""
+
+    excerpts: int
+    """Those that were read."""
+    duplicates: int
+    """Left out as the same, or nearly the same, as an earlier one."""
+    asked: int
+    drafts: int
+    """Those that were written to the file."""
+    repeated: int
+    """Drafts that say nearly the same as an earlier one, and are left out."""
+    failures: dict[str, int]
+    """Why others could not be drafted or labelled."""
+    by: dict[str, dict[str, int]]
+    """Drafts by source, language, region and topic."""
+    uncovered: tuple[str, ...]
+    """Topics without a draft."""
+    path: str
+
+
+@dataclass(frozen=True)
+class DraftJob:
+    """Excerpts to draft from, ready to be asked about."""
+
+    settings: DraftSettings
+    campaign: CulturallSettings
+    asker: Asker
+
+    async def choose(self) -> tuple[list[Excerpt], int, int]:
+        """Return the chosen excerpts, how many were read, and how many are duplicates."""
+        excerpts = [excerpt for name in self.settings.sources for excerpt in await self._read(name)]
+        if not excerpts:
+            raise InputError("the sources have no texts to draft from")
+        candidates = [_candidate(e.id, e.text, e.language) for e in excerpts]
+        same = same_as_earlier(candidates)
+        same |= {pair.id: pair.of for pair in near_duplicates(c for c in candidates if c.id not in same)}
+        kept = [excerpt for excerpt in excerpts if excerpt.id not in same]
+        return spread_evenly(kept, self.settings.limit), len(excerpts), len(same)
+
+    async def _read(self, name: str) -> list[Excerpt]:
+        if name.startswith(PAGES):
+            return [excerpt async for excerpt in self._pages(name.removeprefix(PAGES))]
+        if name in datasets.names():
+            folder, progress = datasets.folder_of(name, self.settings.data), self.asker.progress
+            items = datasets.load(name, folder, lambda error: progress.note(f"left out: {error}"))
+            rows = [(item.id, item.question, item.options, item.answer, item.language, item.region) for item in items]
+        else:
+            found = read_items(benchmark(name), self.settings.data, None, self.asker.progress)
+            rows = [(i.id, i.prompt, i.choices, "; ".join(i.target), i.language, i.region) for i in found]
+        return [
+            Excerpt(
+                id=f"{name}/{id_}",
+                task="data",
+                text=cut("\n".join([question, *options, f"Answer: {answer}"]), LONGEST),
+                origin=name,
+                language=language or "",
+                region=region or "",
+            )
+            for id_, question, options, answer, language, region in rows
+        ]
+
+    async def _pages(self, name: str) -> AsyncIterator[Excerpt]:
+        async with aclosing(read_all_texts(find_sources([name]), lambda _: None, self.asker.progress)) as texts:
+            number = 0
+            async for text in texts:
+                whole = text.whole
+                if len(whole.text.strip()) < SHORTEST:
+                    continue
+                number += 1
+                yield Excerpt(
+                    id=f"{name}/{number}",
+                    task="document",
+                    text=cut(whole.text.strip(), LONGEST),
+                    origin=name,
+                    link=whole.source if whole.source.startswith(("http://", "https://")) else "",
+                    language=known_language(whole.language) or detect([whole.text])[0].language or "",
+                    region=whole.region,
+                )
+
+    async def estimate(self) -> Estimate:
+        """Return what the model would be asked, and the cost, labels included."""
+        excerpts, _, _ = await self.choose()
+        drafts = estimate(self.asker, map(_draft_job, excerpts), TOKENS, USUAL_TOKENS)
+        blank = dict.fromkeys(("scenario", "question"), "word " * (USUAL_TOKENS // 3))
+        jobs = [job for excerpt in excerpts for job in _label_jobs(excerpt, blank, self.campaign)]
+        labels = estimate(self.asker, jobs, 200, 5)
+        names = ("calls", "known", "prompt_tokens", "completion_tokens")
+        sums = {name: getattr(drafts, name) + getattr(labels, name) for name in names}
+        costs = {
+            name: None if (first := getattr(drafts, name)) is None else first + (getattr(labels, name) or 0.0)
+            for name in ("cost", "most")
+        }
+        return Estimate(**sums, **costs)
+
+    async def run(self) -> Drafting:
+        """Draft an item from each chosen excerpt, label it, and write what is left without duplicates."""
+        excerpts, read, duplicates = await self.choose()
+        asker, failures = self.asker, Counter[str]()
+        parts: dict[str, dict[str, str]] = {}
+        labels: dict[str, dict[str, str]] = defaultdict(dict)
+        by_id = {excerpt.id: excerpt for excerpt in excerpts}
+        async with asker.progress.stage("drafting", len(excerpts), asker.price) as counts:
+            async for name, text in self._ask(map(_draft_job, excerpts), counts, failures):
+                try:
+                    parts[name] = read_draft(text)
+                except InputError as error:
+                    failures[f"the draft cannot be read: {error}"] += 1
+        jobs = [job for name, draft in parts.items() for job in _label_jobs(by_id[name], draft, self.campaign)]
+        async with asker.progress.stage("regions and topics", len(jobs), asker.price) as counts:
+            async for name, text in self._ask(jobs, counts, failures):
+                kind, _, id_ = name.partition(" ")
+                try:
+                    labels[id_][kind] = read_region(text) if kind == "region" else read_topic(text, self.campaign)
+                except InputError:
+                    failures[f"the {kind} cannot be read; authors choose it"] += 1
+        drafts = {name: _draft(by_id[name], draft, labels[name]) for name, draft in parts.items()}
+        said = (_candidate(name, f"{d.scenario}\n{d.question}", d.language) for name, d in drafts.items())
+        repeated = {pair.id for pair in near_duplicates(said)}
+        kept = {name: draft for name, draft in drafts.items() if name not in repeated}
+        with JsonlWriter(self.settings.out) as writer:
+            for draft in kept.values():
+                writer.write(draft)
+        by = {
+            "source": Counter(by_id[name].origin for name in kept),
+            "language": Counter(draft.language for draft in kept.values()),
+            "region": Counter(draft.region for draft in kept.values()),
+            "topic": Counter(draft.theme for draft in kept.values()),
+        }
+        return Drafting(
+            excerpts=read,
+            duplicates=duplicates,
+            asked=len(excerpts),
+            drafts=len(kept),
+            repeated=len(repeated),
+            failures=dict(failures.most_common()),
+            by={name: dict(counts.most_common()) for name, counts in by.items()},
+            uncovered=tuple(topic.name for topic in self.campaign.topics if topic.name not in by["topic"]),
+            path=str(self.settings.out),
+        )
+
+    async def _ask(self, jobs: Iterable[Job], counts: Counts, failures: Counter[str]) -> AsyncIterator[tuple[str, str]]:
+        """Yield the id of each job with what the model wrote; other outcomes are counted."""
+        async with aclosing(self.asker.ask(jobs, counts=counts)) as answers:
+            async for answer in answers:
+                reply = answer.read(Stop.LENGTH)
+                if isinstance(reply, Failure):
+                    failures[reply.reason] += 1
+                    continue
+                try:
+                    yield answer.job.id, written_text(reply)
+                except InputError as error:
+                    failures[f"the answer: {error}"] += 1
+
+
+def draft_tables(done: Drafting) -> list[Grid | str]:
+    """Return the drafts by source, language, region and topic, what is missing, and the headline."""
+    tables = [
+        make_grid(f"Drafts by {name}", (name, "drafts"), list(counts.items())) for name, counts in done.by.items()
+    ]
+    lines = [f"{number:,}: {reason}" for reason, number in done.failures.items()]
+    lines += [f"topics without a draft: {', '.join(done.uncovered)}"] if done.uncovered else []
+    left = f"{done.duplicates:,} of {done.excerpts:,} excerpts and {done.repeated:,} drafts are duplicates"
+    return [*tables, *lines, left, f"{done.drafts:,} drafts of {count(done.asked, 'excerpt')} in {done.path}"]
+
+
+def open_drafting(settings: DraftSettings) -> DraftJob:
+    """Open the model that drafts; ConfigError where there is nothing to draft from."""
+    if not settings.sources:
+        raise ConfigError("name datasets, tables of questions, or pages:INPUT", setting="sources")
+    named = read_topics({"topics": str(settings.topics)}, Path()) if settings.topics else {}
+    campaign = CulturallSettings.model_validate({"title": "Drafts", **named})
+    return DraftJob(settings, campaign, make_asker(settings.model, settings))
+
+
+def spread_evenly(excerpts: Sequence[Excerpt], limit: int) -> list[Excerpt]:
+    """Return at most so many excerpts, one after another of each source, and within it of each country, at random."""
+
+    def draw(excerpt: Excerpt) -> bytes:
+        return blake2b(excerpt.id.encode(errors="replace"), digest_size=8).digest()
+
+    cells: dict[str, dict[str, list[Excerpt]]] = defaultdict(lambda: defaultdict(list))
+    for excerpt in sorted(excerpts, key=draw):
+        cells[excerpt.origin][roll_up(excerpt.region)[0] if excerpt.region else ""].append(excerpt)
+    by_source = [_in_turn(list(countries.values())) for countries in cells.values()]
+    return list(_in_turn([list(rows) for rows in by_source]))[:limit]
+
+
+def _in_turn(lists: Sequence[Sequence[Excerpt]]) -> Iterator[Excerpt]:
+    return (excerpt for row in zip_longest(*lists) for excerpt in row if excerpt is not None)
+
+
+def _candidate(id_: str, text: str, language: str) -> Candidate:
+    return Candidate(
+        id=id_, question=text, language=language, language_name=language_name(language) if language else ""
+    )
+
+
+def _draft_job(excerpt: Excerpt) -> Job:
+    return Job(excerpt.id, draft_request(excerpt.task, excerpt.text), data=excerpt)
+
+
+def _label_jobs(excerpt: Excerpt, draft: dict[str, str], campaign: CulturallSettings) -> list[Job]:
+    """Return the questions about a draft: its topic, and its region where the source does not say it."""
+    asked = label_requests({name: draft[name] for name in ("scenario", "question")}, campaign)
+    return [
+        Job(f"{kind} {excerpt.id}", request, data=excerpt)
+        for kind, request in asked.items()
+        if kind == "topic" or not excerpt.region
+    ]
+
+
+def _draft(excerpt: Excerpt, parts: dict[str, str], labels: dict[str, str]) -> DraftedItem:
+    return DraftedItem(
+        region=excerpt.region or labels.get("region", ""),
+        language=excerpt.language,
+        theme=labels.get("topic", ""),
+        source=excerpt.task,
+        excerpt=excerpt.text,
+        link=excerpt.link,
+        **parts,
+    )
