@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import atanh, sqrt, tanh
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from scipy.stats import t
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
 from mores.rating.records import ColumnAgreement, ErrorSpanAgreement, PairKappa, RatingAgreement
-from mores.stats.agreement import Votes, alphas, cohen_kappa, krippendorff_alpha
+from mores.stats.agreement import FEWEST_SPLIT, FEWEST_UNLIKE, alphas, cohen_kappa
 from mores.stats.intervals import TAIL, Z95, drawn_moments, limits_of
 from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement
 from mores.stats.resampling import draw_counts
@@ -22,6 +23,7 @@ from mores.types import Result
 
 FEWEST = 3
 """Raters from which their share of the variance of an agreement is estimated."""
+Codes = npt.NDArray[np.intp]
 Given = Mapping[str, float]
 """What each annotator says about an answer."""
 
@@ -89,29 +91,40 @@ def alpha_of(name: str, units: Sequence[Given], over_raters: bool) -> Result:
     table, names = tabulate(units)
     values, codes = np.unique(table[~np.isnan(table)], return_inverse=True)
     people, answers = np.nonzero(~np.isnan(table))
-    counts = np.zeros((len(units), len(values)))
-    np.add.at(counts, (answers, codes), 1)
-    value = krippendorff_alpha(Votes(tuple(values.tolist()), counts), "ordinal")
-    if value is None:
+    rows = count_ratings(answers, codes, (len(units), len(values)))
+    everybody = np.ones((1, len(units)))
+    value = float(alphas(values.tolist(), rows, everybody, "ordinal")[0])
+    if len(units) < 2 or np.isnan(value):
         return Result(name=name, value=None, n=len(units))
-    rows, scale = csr_matrix(counts), values.tolist()
-    drawn = [alphas(scale, rows, weights, "ordinal") for weights in draw_counts(len(counts), width=counts.size)]
-    unlike = len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
-    middle, variance, size = drawn_moments(value, np.concatenate(drawn), unlike, least=-1.0)
+    draws = draw_counts(len(units), width=len(units) * min(len(values), 100))
+    drawn = np.concatenate([alphas(values.tolist(), rows, weights, "ordinal") for weights in draws])
+    totals = np.asarray(rows.sum(axis=0)).ravel()
+    unlike = len(units) * float(1 - ((totals / totals.sum()) ** 2).sum())
+    middle, variance, size = drawn_moments(value, drawn, unlike, least=-1.0)
     if over_raters and len(names) >= FEWEST:
         without = []
         for n in range(len(names)):
-            others = counts.copy()
-            np.subtract.at(others, (answers[people == n], codes[people == n]), 1)
-            without.append(krippendorff_alpha(Votes(tuple(scale), others), "ordinal"))
-        left = np.array([alpha for alpha in without if alpha is not None])
+            others = count_ratings(answers[people != n], codes[people != n], rows.shape)
+            others = others[np.flatnonzero(np.asarray(others.sum(axis=1)).ravel() > 1)]
+            if others.shape[0] > 1:
+                without.append(float(alphas(values.tolist(), others, np.ones((1, others.shape[0])), "ordinal")[0]))
+        left = np.array([alpha for alpha in without if not np.isnan(alpha)])
         apart = (len(left) - 1) / len(left) * float(((left - left.mean()) ** 2).sum()) / 4 if len(left) else 0.0
         # Student's t with the degrees of freedom of the two variances together.
         both = variance + apart
-        df = both**2 / (variance**2 / (len(units) - 1) + apart**2 / (len(names) - 1))
+        df = both**2 / (variance**2 / (len(units) - 1) + apart**2 / (len(names) - 1)) if both else 1.0
+        split = int((rows.max(axis=1).toarray().ravel() < np.asarray(rows.sum(axis=1)).ravel()).sum())
+        if split >= FEWEST_SPLIT and unlike >= FEWEST_UNLIKE and abs(value) < 1:  # on the scale of Fisher's z
+            reach, z = float(t.isf(TAIL, df)) * 2 * sqrt(both) / (1 - value**2), atanh(value)
+            return Result(name=name, value=value, low=tanh(z - reach), high=tanh(z + reach), n=len(units))
         variance = both * (float(t.isf(TAIL, df)) / Z95) ** 2
     low, high = limits_of(middle, variance, size)
     return Result(name=name, value=value, low=2 * low - 1, high=2 * high - 1, n=len(units))
+
+
+def count_ratings(answers: Codes, codes: Codes, shape: tuple[int, int]) -> csr_matrix:
+    """Return answers × values: how many people gave each; without a cell for what nobody gave."""
+    return csr_matrix((np.ones(len(codes)), (answers, codes)), shape)
 
 
 def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | None:

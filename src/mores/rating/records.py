@@ -302,6 +302,8 @@ class Annotator(Record):
     careless_p: float | None = None
     """Adjusted for the number of people."""
     careless: bool = False
+    careless_power: float | None = Field(None, exclude_if=lambda power: power is None)
+    """How probably somebody who answers the same at random would be called careless by these signs."""
 
     @property
     def reasons(self) -> tuple[str, ...]:
