@@ -19,7 +19,7 @@ from mores.stats.agreement import FEWEST_SPLIT, FEWEST_UNLIKE, alphas, cohen_kap
 from mores.stats.intervals import TAIL, Z95, drawn_moments, limits_of
 from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement
 from mores.stats.resampling import draw_counts
-from mores.types import Result
+from mores.types import Result, Severity
 
 FEWEST = 3
 """Raters from which their share of the variance of an agreement is estimated."""
@@ -57,7 +57,7 @@ def measure_agreement(
             if units
         ),
         pairs=tuple(pairs),
-        spans=agree_on_spans(shared),
+        spans=agree_on_spans(shared, over_raters),
     )
 
 
@@ -127,9 +127,14 @@ def count_ratings(answers: Codes, codes: Codes, shape: tuple[int, int]) -> csr_m
     return csr_matrix((np.ones(len(codes)), (answers, codes)), shape)
 
 
-def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | None:
+def agree_on_spans(shared: Sequence[Sequence[Rating]], over_raters: bool) -> ErrorSpanAgreement | None:
     """Return how far people mark the same words; None where no two people marked errors in the same answer."""
-    by_label = {label: span_agreement(marked_texts(shared, label)) for label in ("severity", "type")}
+    has_severity = any(mark.severity for members in shared for rating in members for mark in rating.spans or ())
+    weights = {str(each): -float(each.weight) for each in Severity} if over_raters and has_severity else None
+    by_label = {
+        label: span_agreement(marked_texts(shared, label), weights=given, over_raters=over_raters)
+        for label, given in (("severity", weights), ("type", None))
+    }
     agreement = by_label["severity"]
     if agreement is None:
         return None
@@ -140,6 +145,8 @@ def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | N
         chance=agreement.chance,
         kappa=as_result("kappa", agreement.kappa, agreement.marked),
         alpha=as_result("alpha", agreement.alpha, agreement.texts),
+        severity=agreement.weighted and as_result("severity", agreement.weighted, agreement.texts),
+        over_raters=over_raters and len(agreement.people) >= FEWEST,
         unitizing=agreement.unitizing,
         labels={
             label: as_result(label, each.labels.alpha, each.labels.matched)

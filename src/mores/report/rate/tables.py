@@ -326,9 +326,11 @@ def spans_table(spans: ErrorSpanAgreement) -> Grid:
         ("F1 of characters", _alpha(spans.f1), spans.marked),
         ("κ of characters", _alpha(spans.kappa), spans.marked),
         ("Krippendorff's α of characters", _alpha(spans.alpha), spans.texts),
+        *([("α weighted by severity", _alpha(spans.severity), spans.texts)] if spans.severity else []),
         *((f"α of the {label} of marks in one place", _alpha(each), each.n) for label, each in spans.labels.items()),
     ]
     note = f"by chance, F1 would be {number(spans.chance, 3)}; α of whole marks is {number(spans.unitizing, 3)}"
+    note += "; intervals are about other raters and answers" if spans.over_raters else ""
     return make_grid("Agreement on marked spans", ("group", "value", "n"), rows, note)
 
 
