@@ -1,11 +1,12 @@
 """How often careless annotators are found and honest ones flagged, and how often intervals hold what is true.
 
-    python benchmarks/raters.py                                 # a table, in some minutes
-    python benchmarks/raters.py --studies 20 --only nested --json
+    python benchmarks/raters.py --docs docs/rate.md             # a table, in some minutes
+    python benchmarks/raters.py --studies 20 --only nested --out benchmarks/results/raters.jsonl
 
 Simulated studies with three models, two types and five languages (`tests/stats/raters/simulated.py`). In each, either
 everybody is honest, or one person answers at random, always alike, in a hurry, or by the place of the answer. A study
-counts as `false` when an honest person is flagged. Without a careless person, intervals of the differences between
+counts as `false` when an honest person is flagged; `stated` is what `find_careless` itself says about how probably
+somebody who answers at random is found, on average. Without a careless person, intervals of the differences between
 models, of severities and of the drift of a person who grows severe are held against the truth.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any, get_args
@@ -36,14 +38,27 @@ DESIGNS = {
     "alone": (Plan(annotators=1, questions=20, spread=0.2), ("language/annotator",)),
 }
 """Three people for each language with 60 or 120 ratings each, and one for each language with 120."""
+DESIGN_WORDS = {
+    "nested": "15 raters in 5 languages, 60 ratings each",
+    "longer": "15 raters in 5 languages, 120 ratings each",
+    "alone": "5 raters, one in each language, 120 ratings each",
+}
+KINDS = {
+    "nobody": "nobody",
+    "random": "answers at random",
+    "straight": "always gives the same rating",
+    "hasty": "answers in a hurry",
+    "first": "goes by the place on the screen",
+}
 DRIFT = -3.0
 
 
-def flagged(study: Study, random: tuple[str, ...]) -> set[str]:
-    """Who is called careless."""
+def flagged(study: Study, random: tuple[str, ...]) -> tuple[set[str], float]:
+    """Who is called careless, and the power that is stated."""
     result = fit(MixedModel("rating", ("model*type",), random), study.columns)
     known = Conduct(study.numbers("order"), study.numbers("seconds"), study.numbers("position"))
-    return {str(s.annotator) for s in find_careless(result, study.columns["annotator"], known) if s.flagged}
+    people = find_careless(result, study.columns["annotator"], known)
+    return {str(s.annotator) for s in people if s.flagged}, float(np.mean([s.power for s in people if s.power]))
 
 
 def measure_careless(design: str, careless: Careless | None, studies: int) -> dict[str, Any]:
@@ -56,8 +71,9 @@ def measure_careless(design: str, careless: Careless | None, studies: int) -> di
         "design": design,
         "careless": careless or "nobody",
         "studies": studies,
-        "found": sum(bad <= names for names in results) if careless else None,
-        "false": sum(bool(names - bad) for names in results),
+        "found": sum(bad <= names for names, _ in results) if careless else None,
+        "false": sum(bool(names - bad) for names, _ in results),
+        "stated": round(float(np.mean([power for _, power in results])), 2),
     }
 
 
@@ -101,21 +117,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=40)
     parser.add_argument("--only", choices=DESIGNS, action="append", help="may be given several times")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--out", type=Path, help="file for a line for each design and kind, written as they are done")
+    parser.add_argument("--docs", type=Path, help="page with the table, between its two comments")
+    parser.add_argument("--read", type=Path, help="file with lines, instead of simulating")
     given = parser.parse_args()
-    rows = []
-    for design in given.only or DESIGNS:
+    rows = [json.loads(line) for line in given.read.read_text("utf-8").splitlines()] if given.read else []
+    for design in [] if given.read else given.only or DESIGNS:
         for careless in (None, *get_args(Careless)):
-            print(f"{design}, {careless or 'nobody'}: {given.studies} studies", file=sys.stderr)
             rows.append(measure_careless(design, careless, given.studies))
-    coverage = measure_coverage(given.studies)
-    if given.json:
-        print(json.dumps({"careless": rows, "coverage": coverage}))
-        return
-    print("design   careless   found   false")
-    for row in rows:
-        hits = "" if row["found"] is None else f"{row['found']}/{row['studies']}"
-        print(f"{row['design']:8} {row['careless']:9} {hits:>7} {row['false']:>4}/{row['studies']}")
+            print(json.dumps(rows[-1]), flush=True)
+            if given.out:
+                given.out.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    if given.docs:
+        lines = [
+            f"| {DESIGN_WORDS[row['design']]} | {KINDS[row['careless']]} | {row['studies']} | "
+            f"{'' if row['found'] is None else format(row['found'] / row['studies'], '.0%')} | "
+            f"{row['false'] / row['studies']:.0%} |"
+            for row in rows
+        ]
+        head = ["| design | the careless person | studies | found | a careful person flagged |"]
+        marks = "<!-- benchmarks/raters.py -->", "<!-- end of benchmarks/raters.py -->"
+        table = "\n".join([marks[0], *head, "| --- | --- | ---: | ---: | ---: |", *lines, marks[1]])
+        text = re.sub(f"{marks[0]}.*{marks[1]}", lambda _: table, given.docs.read_text("utf-8"), flags=re.DOTALL)
+        given.docs.write_text(text, "utf-8")
+    coverage = {} if given.read or given.docs else measure_coverage(given.studies)
     for what, counts in coverage.items():
         low, high = share_interval(counts["held"], counts["of"])
         print(f"{what}: {counts['held'] / counts['of']:.1%} of {counts['of']} held ({low:.1%} to {high:.1%})")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,6 +53,36 @@ def test_alpha_is_krippendorffs_over_the_characters() -> None:
         ("ann", "cy"): (1, 0),
         ("bo", "cy"): (1, 0),
     }
+
+
+def test_weighted_alpha_is_krippendorffs_for_interval_data() -> None:
+    """Of the package krippendorff, over characters; ann's second mark, within the first, has the larger weight."""
+    marks = {
+        "ann": [SpanMark(0, 9, "minor"), SpanMark(5, 9, "major")],
+        "bo": [SpanMark(0, 9, "major")],
+        "cy": [SpanMark(5, 14)],
+    }
+    weighed = [[1.0] * 5 + [5.0] * 4 + [0.0] * 11, [5.0] * 9 + [0.0] * 11, [0.0] * 5 + [1.0] * 9 + [0.0] * 6]
+    agreement = span_agreement([MarkedText(TEXT, marks)], weights={"minor": 1.0, "major": 5.0})
+    assert agreement
+    assert agreement.weighted
+    expected = krippendorff.alpha(np.array(weighed), level_of_measurement="interval")
+    assert agreement.weighted.value == pytest.approx(expected)
+
+
+def test_intervals_over_people_are_wider_where_people_differ() -> None:
+    """Two who mark the same and a third who marks elsewhere: without that one, everybody agrees."""
+    same, other = [SpanMark(0, 4)], [SpanMark(5, 9)]
+    texts = [MarkedText(TEXT, {"ann": same, "bo": same, "cy": other if n % 2 else same}) for n in range(30)]
+    texts_only, both = span_agreement(texts), span_agreement(texts, over_raters=True)
+    assert texts_only
+    assert both
+    for name in ("f1", "kappa", "alpha"):
+        one, two = getattr(texts_only, name), getattr(both, name)
+        assert one.value == two.value
+        assert two.low < one.low < one.high < two.high
+    # By hand: F1 is 1 without cy and 1/2 without another, and 2/3 of everybody; the jackknife's error is 1/3.
+    assert (both.f1.value, texts_only.f1.value) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
 def test_unitizing_alpha_is_krippendorffs_example() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import atanh, sqrt, tanh
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,15 @@ from scipy.stats import t
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
 from mores.rating.records import ColumnAgreement, ErrorSpanAgreement, PairKappa, RatingAgreement
-from mores.stats.agreement import Votes, alphas, cohen_kappa, krippendorff_alpha
+from mores.stats.agreement import FEWEST_SPLIT, FEWEST_UNLIKE, alphas, cohen_kappa
 from mores.stats.intervals import TAIL, Z95, drawn_moments, limits_of
 from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement
 from mores.stats.resampling import draw_counts
-from mores.types import Result
+from mores.types import Result, Severity
 
 FEWEST = 3
 """Raters from which their share of the variance of an agreement is estimated."""
+Codes = npt.NDArray[np.intp]
 Given = Mapping[str, float]
 """What each annotator says about an answer."""
 
@@ -55,7 +57,7 @@ def measure_agreement(
             if units
         ),
         pairs=tuple(pairs),
-        spans=agree_on_spans(shared),
+        spans=agree_on_spans(shared, over_raters),
     )
 
 
@@ -89,34 +91,50 @@ def alpha_of(name: str, units: Sequence[Given], over_raters: bool) -> Result:
     table, names = tabulate(units)
     values, codes = np.unique(table[~np.isnan(table)], return_inverse=True)
     people, answers = np.nonzero(~np.isnan(table))
-    counts = np.zeros((len(units), len(values)))
-    np.add.at(counts, (answers, codes), 1)
-    value = krippendorff_alpha(Votes(tuple(values.tolist()), counts), "ordinal")
-    if value is None:
+    rows = count_ratings(answers, codes, (len(units), len(values)))
+    everybody = np.ones((1, len(units)))
+    value = float(alphas(values.tolist(), rows, everybody, "ordinal")[0])
+    if len(units) < 2 or np.isnan(value):
         return Result(name=name, value=None, n=len(units))
-    rows, scale = csr_matrix(counts), values.tolist()
-    drawn = [alphas(scale, rows, weights, "ordinal") for weights in draw_counts(len(counts), width=counts.size)]
-    unlike = len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
-    middle, variance, size = drawn_moments(value, np.concatenate(drawn), unlike, least=-1.0)
+    draws = draw_counts(len(units), width=len(units) * min(len(values), 100))
+    drawn = np.concatenate([alphas(values.tolist(), rows, weights, "ordinal") for weights in draws])
+    totals = np.asarray(rows.sum(axis=0)).ravel()
+    unlike = len(units) * float(1 - ((totals / totals.sum()) ** 2).sum())
+    middle, variance, size = drawn_moments(value, drawn, unlike, least=-1.0)
     if over_raters and len(names) >= FEWEST:
         without = []
         for n in range(len(names)):
-            others = counts.copy()
-            np.subtract.at(others, (answers[people == n], codes[people == n]), 1)
-            without.append(krippendorff_alpha(Votes(tuple(scale), others), "ordinal"))
-        left = np.array([alpha for alpha in without if alpha is not None])
+            others = count_ratings(answers[people != n], codes[people != n], rows.shape)
+            others = others[np.flatnonzero(np.asarray(others.sum(axis=1)).ravel() > 1)]
+            if others.shape[0] > 1:
+                without.append(float(alphas(values.tolist(), others, np.ones((1, others.shape[0])), "ordinal")[0]))
+        left = np.array([alpha for alpha in without if not np.isnan(alpha)])
         apart = (len(left) - 1) / len(left) * float(((left - left.mean()) ** 2).sum()) / 4 if len(left) else 0.0
         # Student's t with the degrees of freedom of the two variances together.
         both = variance + apart
-        df = both**2 / (variance**2 / (len(units) - 1) + apart**2 / (len(names) - 1))
+        df = both**2 / (variance**2 / (len(units) - 1) + apart**2 / (len(names) - 1)) if both else 1.0
+        split = int((rows.max(axis=1).toarray().ravel() < np.asarray(rows.sum(axis=1)).ravel()).sum())
+        if split >= FEWEST_SPLIT and unlike >= FEWEST_UNLIKE and abs(value) < 1:  # on the scale of Fisher's z
+            reach, z = float(t.isf(TAIL, df)) * 2 * sqrt(both) / (1 - value**2), atanh(value)
+            return Result(name=name, value=value, low=tanh(z - reach), high=tanh(z + reach), n=len(units))
         variance = both * (float(t.isf(TAIL, df)) / Z95) ** 2
     low, high = limits_of(middle, variance, size)
     return Result(name=name, value=value, low=2 * low - 1, high=2 * high - 1, n=len(units))
 
 
-def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | None:
+def count_ratings(answers: Codes, codes: Codes, shape: tuple[int, int]) -> csr_matrix:
+    """Return answers × values: how many people gave each; without a cell for what nobody gave."""
+    return csr_matrix((np.ones(len(codes)), (answers, codes)), shape)
+
+
+def agree_on_spans(shared: Sequence[Sequence[Rating]], over_raters: bool) -> ErrorSpanAgreement | None:
     """Return how far people mark the same words; None where no two people marked errors in the same answer."""
-    by_label = {label: span_agreement(marked_texts(shared, label)) for label in ("severity", "type")}
+    has_severity = any(mark.severity for members in shared for rating in members for mark in rating.spans or ())
+    weights = {str(each): -float(each.weight) for each in Severity} if over_raters and has_severity else None
+    by_label = {
+        label: span_agreement(marked_texts(shared, label), weights=given, over_raters=over_raters)
+        for label, given in (("severity", weights), ("type", None))
+    }
     agreement = by_label["severity"]
     if agreement is None:
         return None
@@ -127,6 +145,8 @@ def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> ErrorSpanAgreement | N
         chance=agreement.chance,
         kappa=as_result("kappa", agreement.kappa, agreement.marked),
         alpha=as_result("alpha", agreement.alpha, agreement.texts),
+        severity=agreement.weighted and as_result("severity", agreement.weighted, agreement.texts),
+        over_raters=over_raters and len(agreement.people) >= FEWEST,
         unitizing=agreement.unitizing,
         labels={
             label: as_result(label, each.labels.alpha, each.labels.matched)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC
 
 from mores.formatting import count
@@ -31,8 +32,11 @@ def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
     return next((model for model in fitted if model.fit is not None), None)
 
 
-def describe_annotators(model: Fitted) -> Annotators:
-    """Return everybody's severity, drift and signs of carelessness, as far as the ratings show them."""
+def describe_annotators(model: Fitted, crossed: bool) -> Annotators:
+    """Return everybody's severity, drift and signs of carelessness, as far as the ratings show them.
+
+    How probably a careless person is found is no part of an analysis as CaLMQA's, which is not `crossed`.
+    """
     whole, model = model, model.part or model
     assert model.fit is not None
     rows, columns, deviations = model.rows, model.columns, {v.group: v.sd for v in model.regression.variances}
@@ -66,7 +70,7 @@ def describe_annotators(model: Fitted) -> Annotators:
                 [row for row in rows if (row.language, row.annotator) == (language, name)],
                 by_level.get((language, name) if term == "language:annotator" else name),
                 drift_of.get(name),
-                suspicion_of[name],
+                suspicion_of[name] if crossed else replace(suspicion_of[name], power=None),
             )
             for language, name in people
         ),
@@ -100,6 +104,7 @@ def describe_person(
         ),
         careless_p=suspicion.adjusted_p,
         careless=suspicion.flagged,
+        careless_power=suspicion.power,
     )
 
 

@@ -236,6 +236,10 @@ class ErrorSpanAgreement(Record):
     """What F1 exceeds chance by, as a share of what it could."""
     alpha: Result
     """Krippendorff's, over all characters, marked or not."""
+    severity: Result | None = Field(None, exclude_if=lambda severity: severity is None)
+    """The same of what a character weighs: 0 unmarked, 1 in a minor and 5 in a major error."""
+    over_raters: bool = Field(False, exclude_if=lambda over: not over)
+    """Whether the intervals are about other raters too, not about other answers alone."""
     unitizing: float | None
     """Krippendorff's α of whole marks."""
     labels: dict[str, Result]
@@ -302,6 +306,8 @@ class Annotator(Record):
     careless_p: float | None = None
     """Adjusted for the number of people."""
     careless: bool = False
+    careless_power: float | None = Field(None, exclude_if=lambda power: power is None)
+    """How probably somebody who answers the same at random would be called careless by these signs."""
 
     @property
     def reasons(self) -> tuple[str, ...]:

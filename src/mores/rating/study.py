@@ -67,7 +67,7 @@ def analyse(
         points=points,
         ranking=ranking,
         agreement=agreement,
-        annotators=describe_annotators(chosen) if chosen else None,
+        annotators=describe_annotators(chosen, crossed) if chosen else None,
         comments=code_comments(ratings, schema, source=source, lines=file.lines),
         reasons=code_comments(first, automatic) if first and automatic else None,
         missing=find_missing(ratings, groups, ranking is None, agreement is None),

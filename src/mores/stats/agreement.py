@@ -7,14 +7,16 @@ varied, nothing was rated twice, or there is only one unit, for which each formu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import atanh, sqrt, tanh
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
+from scipy.special import stdtrit
 
 from mores.stats.classification import ratios
-from mores.stats.intervals import Interval, drawn_interval
+from mores.stats.intervals import TAIL, Interval, drawn_interval
 from mores.stats.resampling import RESAMPLES
 
 Label: TypeAlias = str | float
@@ -23,6 +25,9 @@ Ratings: TypeAlias = Sequence[Sequence[Label | None]] | npt.NDArray[Any]
 """Raters × units; None or NaN if a rater did not rate a unit."""
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 _Array = npt.NDArray[np.float64]
+FEWEST_SPLIT = 5
+FEWEST_UNLIKE = 10
+"""Units from which a coefficient has the interval of Fisher's z: in simulations fewer hold less than 93%."""
 
 
 class Votes(NamedTuple):
@@ -153,7 +158,7 @@ def cohen_kappa_interval(
 ) -> Interval | None:
     """Return the 95% interval of `cohen_kappa` without weights, or None; `levels` are all labels that may occur.
 
-    Its variance is that of pairs drawn with replacement; its units are the pairs that do not agree by chance alone.
+    Its variance is that of pairs drawn with replacement (`coefficient_interval`).
     """
     value = cohen_kappa(first, second)
     if value is None:
@@ -163,7 +168,8 @@ def cohen_kappa_interval(
     tables = np.random.default_rng(0).multinomial(n, shares, resamples).reshape(-1, len(levels), len(levels)) / n
     chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
     kappas = ratios(np.trace(tables, axis1=1, axis2=2) - chance, 1 - chance)
-    return drawn_interval(value, kappas, n * float(1 - chance.mean()), least=-1.0)
+    unlike = n * float(1 - chance.mean())
+    return coefficient_interval(value, kappas, n, unlike, int((positions[:n] != positions[n:]).sum()))
 
 
 def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
@@ -180,7 +186,7 @@ def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAM
     totals = drawn @ rows
     n = totals.sum(axis=1)
     alphas = 1 - ratios((n - 1) * differing, n**2 - (totals**2).sum(axis=1))
-    return drawn_interval(value, alphas, _unlike(counts), least=-1.0)
+    return coefficient_interval(value, alphas, len(counts), _unlike(counts), _split(counts))
 
 
 def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
@@ -194,7 +200,22 @@ def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) 
     n = counts[0].sum()
     observed = drawn @ ((rows**2).sum(axis=1) - n) / (len(counts) * n * (n - 1))
     chance = ((drawn @ rows / (len(counts) * n)) ** 2).sum(axis=1)
-    return drawn_interval(value, ratios(observed - chance, 1 - chance), _unlike(counts), least=-1.0)
+    kappas = ratios(observed - chance, 1 - chance)
+    return coefficient_interval(value, kappas, len(counts), _unlike(counts), _split(counts))
+
+
+def coefficient_interval(value: float, drawn: _Array, units: int, unlike: float, split: int) -> Interval:
+    """Return the 95% interval of a coefficient with these values when units are drawn anew.
+
+    Where raters differ about `FEWEST_SPLIT` units and the coefficient rests on `FEWEST_UNLIKE`, it is that of Fisher's
+    z with Student's t, as of a correlation. With fewer, redrawn values tell too little: there one more unit is added,
+    of which all ratings are alike or all differ (`stats.intervals`).
+    """
+    if split < FEWEST_SPLIT or unlike < FEWEST_UNLIKE or abs(value) >= 1:
+        return drawn_interval(value, drawn, unlike, least=-1.0)
+    spread = float(np.std(drawn[~np.isnan(drawn)])) * sqrt(units / (units - 1)) / (1 - value**2)
+    reach, z = float(stdtrit(units - 1, 1 - TAIL)) * spread, atanh(value)
+    return tanh(z - reach), tanh(z + reach)
 
 
 def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
@@ -207,6 +228,11 @@ def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
 def _unlike(counts: _Array) -> float:
     """Return how many units a coefficient rests on: those of which chance would not make the ratings alike."""
     return len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
+
+
+def _split(counts: _Array) -> int:
+    """Return how many units raters differ about."""
+    return int((counts.max(axis=1) < counts.sum(axis=1)).sum())
 
 
 def _counts(votes: Votes) -> _Array:

@@ -17,10 +17,12 @@ So a stray blank or comma changes no figure. A mark of punctuation alone keeps i
   (F1 - chance) / (1 - chance), which for one text is Cohen's κ over its characters. Texts that neither marked are
   counted in `blank`.
 - `alpha` is Krippendorff's nominal α over all characters, marked or not, of any number of people: agreement on which
-  texts have nothing to mark counts too.
+  texts have nothing to mark counts too. `weighted` is the same coefficient of what a character weighs (0 unmarked, 1 in
+  a minor and 5 in a major error) with squared differences, Krippendorff's α for interval data: a major error that one
+  person missed counts more than a minor one (Computing Krippendorff's alpha-reliability (2011)).
 - `unitizing` is Krippendorff's α_U (`unitizing_alpha`), which compares whole units and punishes distant ends.
 
-Intervals are of 95%, over texts.
+Intervals are of 95%, over texts, or over texts and people.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ from unicodedata import category
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.special import stdtrit
 
 from mores.stats.classification import Floats, ratios
-from mores.stats.intervals import drawn_interval
+from mores.stats.intervals import TAIL, Z95, drawn_moments, limits_of
 from mores.stats.resampling import RESAMPLES, draw_counts
 
 BLANK = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
@@ -109,6 +112,8 @@ class MarkAgreement:
     chance: float | None
     kappa: AgreementFigure
     alpha: AgreementFigure
+    weighted: AgreementFigure | None
+    """α of the weights of labels, where they have weights."""
     unitizing: float | None
     """α_U over the texts that everybody read; None without any, or if nobody marked anything there."""
     labels: LabelAgreement | None
@@ -125,8 +130,19 @@ class MarkOverlap(NamedTuple):
     """What both would have marked if each had placed as many characters at random."""
 
 
-def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, seed: int = 0) -> MarkAgreement | None:
-    """Return agreement on marks, and on labels where marks match; None where no text was read by two people."""
+def span_agreement(
+    texts: Iterable[MarkedText],
+    *,
+    weights: Mapping[str, float] | None = None,
+    over_raters: bool = False,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> MarkAgreement | None:
+    """Return agreement on marks, and on labels where marks match; None where no text was read by two people.
+
+    `weights` of labels, such as 1 and 5 for severities, give `weighted`. Intervals are over texts, and `over_raters`
+    over people too, of three or more.
+    """
     shared = [text for text in texts if len(text.marks) > 1 and text.text]
     if not shared:
         return None
@@ -134,23 +150,34 @@ def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, s
     units = [{person: covered(text.text, marks) for person, marks in text.marks.items()} for text in shared]
     draws = np.concatenate(list(draw_counts(len(shared), resamples=resamples, seed=seed)))
     overlaps = {pair: np.zeros((len(shared), 5)) for pair in combinations(people, 2)}
-    sums = np.zeros((len(shared), 3))
-    for row, (text, by_person) in enumerate(zip(shared, units, strict=True)):
-        masks = {person: mask(len(text.text), spans) for person, spans in by_person.items()}
-        for pair in combinations(sorted(masks), 2):
-            overlaps[pair][row] = *overlap(masks[pair[0]], masks[pair[1]]), 1
-        sums[row] = character_votes(np.array(list(masks.values())))
+    masks = [
+        {person: mask(len(text.text), spans) for person, spans in by_person.items()}
+        for text, by_person in zip(shared, units, strict=True)
+    ]
+    for row, by_person in enumerate(masks):
+        for pair in combinations(sorted(by_person), 2):
+            overlaps[pair][row] = *overlap(by_person[pair[0]], by_person[pair[1]]), 1
     totals = np.sum(list(overlaps.values()), axis=0)
     marked = sum(any(by_person.values()) for by_person in units)
+    left_out = people if over_raters and len(people) > 2 else ()
+    pairs_without = [
+        np.sum([rows for pair, rows in overlaps.items() if person not in pair], axis=0) for person in left_out
+    ]
+
+    def alpha_figure(values: Sequence[Mapping[str, Floats]]) -> AgreementFigure:
+        without = [character_sums(values, person) for person in left_out]
+        return figure(alpha_of, character_sums(values), draws, marked, least=-1.0, without=without)
+
     return MarkAgreement(
         texts=len(shared),
         marked=marked,
         people=people,
         pairs=tuple(compare_pair(pair, rows, draws) for pair, rows in overlaps.items() if rows[:, 4].any()),
-        f1=figure(f1_of, totals, draws, marked),
+        f1=figure(f1_of, totals, draws, marked, without=pairs_without),
         chance=defined(chance_of(totals.sum(axis=0))),
-        kappa=figure(kappa_of, totals, draws, marked, least=-1.0),
-        alpha=figure(alpha_of, sums, draws, marked, least=-1.0),
+        kappa=figure(kappa_of, totals, draws, marked, least=-1.0, without=pairs_without),
+        alpha=alpha_figure(masks),
+        weighted=alpha_figure([weigh(text, weights) for text in shared]) if weights else None,
         unitizing=unitizing_of(shared, units, people),
         labels=label_agreement(shared, people, draws),
     )
@@ -194,6 +221,17 @@ def mask(length: int, spans: Iterable[Interval]) -> Floats:
     return marked
 
 
+def weigh(text: MarkedText, weights: Mapping[str, float]) -> dict[str, Floats]:
+    """Return what each character weighs for each person: the most of its marks' labels, the least without a label."""
+    weighed = {person: np.zeros(len(text.text)) for person in text.marks}
+    for person, marks in text.marks.items():
+        for mark in marks:
+            if span := trim(text.text, mark.start, mark.end):
+                part = weighed[person][slice(*span)]
+                part[:] = np.maximum(part, weights.get(mark.label or "", min(weights.values())))
+    return weighed
+
+
 # -- characters --------------------------------------------------------------------------------------------
 
 
@@ -202,10 +240,19 @@ def overlap(first: Floats, second: Floats) -> MarkOverlap:
     return MarkOverlap(*sizes, both=float(first @ second), by_chance=sizes[0] * sizes[1] / len(first))
 
 
-def character_votes(masks: Floats) -> Floats:
-    """Return, for people × characters: Σ k(m-k)/(m-1) for k of m people, marked votes, and all votes."""
-    people, votes = len(masks), masks.sum(axis=0)
-    return np.array([(votes * (people - votes)).sum() / (people - 1), votes.sum(), masks.size])
+def character_sums(values: Sequence[Mapping[str, Floats]], without: str = "") -> Floats:
+    """Return for each text, of its characters with the values w of m people: Σ (m Σw² - (Σw)²)/(m-1), Σw, Σw², Σm.
+
+    Texts that fewer than two people read, but for one, have zeros.
+    """
+    sums = np.zeros((len(values), 4))
+    for row, by_person in enumerate(values):
+        chosen = np.array([each for person, each in by_person.items() if person != without])
+        people = len(chosen)
+        if people > 1:
+            total, squares = chosen.sum(axis=0), (chosen**2).sum(axis=0)
+            sums[row] = (people * squares - total**2).sum() / (people - 1), total.sum(), squares.sum(), chosen.size
+    return sums
 
 
 def f1_of(sums: Floats) -> Floats:
@@ -223,9 +270,12 @@ def kappa_of(sums: Floats) -> Floats:
 
 
 def alpha_of(sums: Floats) -> Floats:
-    """Return Krippendorff's α of two values: 1 - (n-1) Σ k(m-k)/(m-1) / (marked · unmarked)."""
-    marked, votes = sums[..., 1], sums[..., 2]
-    return 1 - ratios((votes - 1) * sums[..., 0], marked * (votes - marked))
+    """Return Krippendorff's α with squared differences: 1 - (n-1) Σ (m Σw² - (Σw)²)/(m-1) / (n Σw² - (Σw)²).
+
+    Of characters that are marked or not, this is the nominal one.
+    """
+    apart, total, squares, votes = np.moveaxis(sums, -1, 0)
+    return 1 - ratios((votes - 1) * apart, votes * squares - total**2)
 
 
 def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgreement:
@@ -243,12 +293,33 @@ def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgre
     )
 
 
-def figure(statistic: Statistic, rows: Floats, draws: Floats, units: float, least: float = 0.0) -> AgreementFigure:
-    """Return a statistic of sums over texts, with the interval of its values when texts are drawn anew."""
+def figure(
+    statistic: Statistic,
+    rows: Floats,
+    draws: Floats,
+    units: float,
+    least: float = 0.0,
+    without: Sequence[Floats] = (),
+) -> AgreementFigure:
+    """Return a statistic of sums over texts, with the interval of its values when texts are drawn anew.
+
+    `without` has the sums without each person, whose variance by the jackknife is added: somebody who is drawn twice
+    would agree with themselves. Then Student's t has the degrees of freedom of both variances together.
+    """
     value = defined(statistic(rows.sum(axis=0)))
     if value is None:
         return AgreementFigure(None)
-    return AgreementFigure(value, *drawn_interval(value, statistic(draws @ rows), units, least=least))
+    middle, variance, size = drawn_moments(value, statistic(draws @ rows), units, least=least)
+    left = np.array([statistic(each.sum(axis=0)) for each in without])
+    left = left[~np.isnan(left)]
+    if len(left) > 2:
+        apart = (len(left) - 1) / len(left) * float(((left - left.mean()) ** 2).sum()) / (1 - least) ** 2
+        both = variance + apart
+        spread = variance**2 / max(1, len(rows) - 1) + apart**2 / (len(left) - 1)
+        reach = float(stdtrit(max(1.0, both**2 / spread), 1 - TAIL)) / Z95 if spread else 1.0
+        variance = both * reach**2
+    low, high = limits_of(middle, variance, size)
+    return AgreementFigure(value, least + (1 - least) * low, least + (1 - least) * high)
 
 
 def defined(value: Floats) -> float | None:

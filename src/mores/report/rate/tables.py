@@ -326,9 +326,11 @@ def spans_table(spans: ErrorSpanAgreement) -> Grid:
         ("F1 of characters", _alpha(spans.f1), spans.marked),
         ("κ of characters", _alpha(spans.kappa), spans.marked),
         ("Krippendorff's α of characters", _alpha(spans.alpha), spans.texts),
+        *([("α weighted by severity", _alpha(spans.severity), spans.texts)] if spans.severity else []),
         *((f"α of the {label} of marks in one place", _alpha(each), each.n) for label, each in spans.labels.items()),
     ]
     note = f"by chance, F1 would be {number(spans.chance, 3)}; α of whole marks is {number(spans.unitizing, 3)}"
+    note += "; intervals are about other raters and answers" if spans.over_raters else ""
     return make_grid("Agreement on marked spans", ("group", "value", "n"), rows, note)
 
 
@@ -360,12 +362,23 @@ def annotators_table(annotators: Annotators) -> Grid:
         "severity: points lower than others on the same answers" * any(person.severity for person in people),
         "drift: change of the log odds from the first rating to the last" * any(person.drift for person in people),
         "careless: p that somebody who reads looks as bad" * any(person.signs for person in people),
+        describe_power(people),
         f"nobody else rated in the language of {alone}: severity cannot be told from it" if alone else "",
     ]
     columns = ("group", "n", "mean", "severity", "drift", "p of drift", "careless")
     known = [n for n in range(len(columns)) if not n or any(row[n][0] != NOTHING for row in rows)]
     shown = [[row[n] for n in known] for row in rows]
     return make_grid("Annotators", [columns[n] for n in known], shown, "; ".join(filter(None, notes)))
+
+
+def describe_power(people: Sequence[Annotator]) -> str:
+    """Return how often carelessness is found and wrongly seen; empty where that is not known."""
+    known = [person.careless_power for person in people if person.careless_power is not None]
+    if not known:
+        return ""
+    ends = dict.fromkeys(percent(power, 0) for power in (min(known), max(known)))
+    found = f"somebody who answers at random would be found in {' to '.join(ends)} of such studies"
+    return f"{found}, and anybody careful be flagged in 5% at most"
 
 
 def name_person(person: Annotator) -> Head:
@@ -377,6 +390,7 @@ def careless_people(annotators: Annotators | None) -> list[str]:
     """Return who may not read what they rate, and why."""
     return [
         f"{person.name} may be careless ({p_equals(person.careless_p or 0.0)}, adjusted): {'; '.join(person.reasons)}"
+        + ("" if person.careless_power is None else f"; {describe_power([person])}")
         for person in (annotators.people if annotators else ())
         if person.careless
     ]

@@ -89,7 +89,8 @@ class Suspicion:
     posterior: float | None
     """How probable it is that the person answers at random; None where that was not looked at."""
     power: float | None
-    """How probably somebody who answers at random would have p <= rate by the sign "random" on these answers."""
+    """How probably somebody who answers these at random would be flagged by the sign "random", if nobody else were:
+    among the signs that are looked at and the people who are judged."""
     rate: float
 
     @property
@@ -154,7 +155,7 @@ def find_careless(
             mine = mine[np.argsort(order[mine], kind="stable")] if conduct.order is not None else mine
             prediction = predict(result, codes == n, mine)
             rng = np.random.default_rng([seed, n])
-            random[n] = judge_consistency(result.design.response.codes[mine], prediction, rate, draws, rng)
+            random[n] = judge_consistency(result.design.response.codes[mine], prediction, draws, rng)
             signs[n] += [sign for sign in (random[n].sign,) if sign]
             signs[n].append(judge_run(result, mine, prediction, draws, rng))
         add(signs, judge_speed(codes, numbers(conduct.seconds, rows, "seconds"), counts))
@@ -189,6 +190,15 @@ def conclude(
     p_values = {n: min(1.0, len(of_person) * of_person[0].p) for n, of_person in enumerate(ordered) if of_person}
     adjusted = dict(zip(p_values, adjust_p_values(list(p_values.values())).tolist(), strict=True)) if p_values else {}
     nobody = Randomness(None, None, None)
+
+    def power(n: int) -> float | None:
+        """Return how probably a random correlation is as low as honest ones at the level of the smallest p-value."""
+        seen, level = random.get(n, nobody), rate / max(1, len(p_values) * len(ordered[n]))
+        if seen.honest is None:
+            return None
+        mean, sd, chance = seen.honest
+        return float(norm.cdf((mean + norm.ppf(level) * sd) / chance))
+
     return tuple(
         Suspicion(
             annotator=name,
@@ -198,7 +208,7 @@ def conclude(
             adjusted_p=adjusted.get(n),
             flagged=adjusted.get(n, 1.0) <= rate,
             posterior=random.get(n, nobody).posterior,
-            power=random.get(n, nobody).power,
+            power=power(n),
             rate=rate,
         )
         for n, name in enumerate(people)
@@ -246,12 +256,11 @@ class Randomness:
 
     sign: SuspicionSign | None
     posterior: float | None
-    power: float | None
+    honest: tuple[float, float, float] | None
+    """Mean and standard deviation of honest people's correlations, and that of random ones, whose mean is 0."""
 
 
-def judge_consistency(
-    ratings: Codes, prediction: Prediction, rate: float, draws: int, rng: np.random.Generator
-) -> Randomness:
+def judge_consistency(ratings: Codes, prediction: Prediction, draws: int, rng: np.random.Generator) -> Randomness:
     """Return how far ratings follow the prediction, among honest people with the same ratings in another order."""
     scores = rankdata(ratings) - (len(ratings) + 1) / 2
     expected = prediction.mean()
@@ -275,9 +284,8 @@ def judge_consistency(
     p = float(1 + (honest <= value).sum()) / (1 + len(honest))
     mean, sd, chance = float(honest.mean()), float(honest.std()), float(1 / np.sqrt(len(ratings) - 1))
     at_random, honestly = PRIOR * norm.pdf(value, 0, chance), (1 - PRIOR) * norm.pdf(value, mean, sd)
-    power = float(norm.cdf(np.quantile(honest, rate), 0, chance))
     posterior = float(at_random / (at_random + honestly)) if at_random + honestly > 0 else None
-    return Randomness(SuspicionSign("random", p, value, mean), posterior, power)
+    return Randomness(SuspicionSign("random", p, value, mean), posterior, (mean, sd, chance))
 
 
 def judge_run(result: Fit, mine: Codes, prediction: Prediction, draws: int, rng: np.random.Generator) -> SuspicionSign:
