@@ -60,7 +60,7 @@ _WARNING_READER = (
     "reader is Qwen2.5-Coder-1.5B-Instruct, tuned by Mores to write error reports: a small model. Of 100 balanced test"
     " pairs of its sources it judges 99 correctly with evidence that covers them, and 70 without. On kinds of text that"
     " it never saw, with evidence, these are 86 in English and 80 in Arabic, Dutch and Japanese. It does not follow"
-    " texts of several sentences with free prose as evidence: there, most of its verdicts are `not known`, and the"
+    " texts of several sentences with free prose as evidence: there, most of its verdicts are “not known”, and the"
     " others are near chance (50)."
 )
 _WEAK_READER = (
