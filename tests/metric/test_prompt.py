@@ -227,4 +227,4 @@ def test_every_style_may_ask_for_a_summary(style: str) -> None:
         return
     assert told[0].content.startswith(plain[0].content + "\n")
     assert "your verdict in free text" in told[0].content
-    assert prompt_hash(style, explain=True) != prompt_hash(style)  # type: ignore[arg-type]
+    assert prompt_hash(style, explain=True) != prompt_hash(style)
