@@ -6,6 +6,7 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -314,3 +315,31 @@ def test_a_verdict_by_passages_with_few_words_of_the_text_is_weak() -> None:
     assert open_metric(weak, store=None).judge([far])[0].notes == ()  # found by meaning, or given
     assert replace(open_metric("fake:clean", store=None), by_words=True).judge([far])[0].notes == ()
     assert by_words.signature() == open_metric(weak, store=None).signature()
+
+
+@pytest.mark.parametrize("style", ["paper", "fenced", "guided", "brief"])
+def test_a_summary_is_asked_for_and_kept_in_every_style(style: str) -> None:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Completion:
+        asked.append(request)
+        return Completion(json.dumps({"errors": [], "explanation": "Nothing is wrong: it is eaten there."}))
+
+    settings: dict[str, Any] = {"style": style, "store": None, "max_errors": 2, "constrain": True}
+    plain, told = (
+        mores.score([SCHNITZEL], FakeModel("x", answer), explain=explain, **settings)[0] for explain in (False, True)
+    )
+    assert told.report is not None
+    assert told.report.explanation == "Nothing is wrong: it is eaten there."
+    assert told.signature["prompt"] != plain.signature["prompt"]
+    assert told.signature["schema"] != plain.signature["schema"]
+    assert [list((request.schema or {})["properties"]) for request in asked] == [["errors"], ["errors", "explanation"]]
+
+
+def test_a_tuned_judge_keeps_its_prompt() -> None:
+    class Tuned(FakeModel):
+        style = "brief"
+
+    model = Tuned("tuned", lambda _: Completion('{"errors":[]}'))
+    plain, told = (mores.score(["Fine."], model, explain=explain, store=None)[0] for explain in (False, True))
+    assert plain == told

@@ -215,3 +215,16 @@ def test_the_papers_prompt_has_no_place_for_evidence() -> None:
 def test_the_hash_tells_evidence_from_none() -> None:
     assert prompt_hash("guided", evidence=True) != prompt_hash("guided")
     assert prompt_hash("fenced", evidence=True) != prompt_hash("guided", evidence=True)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_every_style_may_ask_for_a_summary(style: str) -> None:
+    asked = sample("What do Germans eat?", "Schnitzel.")
+    plain, told = (messages(asked, style, explain=explain) for explain in (False, True))  # type: ignore[arg-type]
+    assert plain[1] == told[1], "the question stays as it is"
+    if style == "claims":  # its summary is made of the decisions
+        assert plain == told
+        return
+    assert told[0].content.startswith(plain[0].content + "\n")
+    assert "your verdict in free text" in told[0].content
+    assert prompt_hash(style, explain=True) != prompt_hash(style)

@@ -201,8 +201,8 @@ def _source(name: str, built: Built, tally: CardTally, cap: int) -> dict[str, An
     }
 
 
-_OF_SAMPLE = tuple(name for name in Sample.model_fields if name not in ("evidence", "metadata"))
-"""A built sample has no evidence yet."""
+_OF_SAMPLE = tuple(name for name in Sample.model_fields if name not in ("evidence", "turns", "metadata"))
+"""A built sample has no evidence yet, and is no conversation."""
 COLUMNS = (*_OF_SAMPLE, "task", "kind", "maker", "answer", "item", "group", "report")
 ROWS = 10_000
 """Rows of a Parquet row group."""

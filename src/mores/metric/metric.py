@@ -118,7 +118,7 @@ class Metric:
     def request(self, sample: Sample) -> Request:
         """Return what the model is asked about one sample."""
         s = self.settings
-        asked = messages(sample, self.style, placed=self.shows_places)
+        asked = messages(sample, self.style, placed=self.shows_places, explain=self.explains)
         same = shared(asked[-1].content, sample, self.style)
         request = Request(asked, s.max_tokens, s.temperature, seed=s.seed, shared=same)
         return self._constrained(request, sample) if self._constrain else request
@@ -175,7 +175,7 @@ class Metric:
             {
                 "metric": f"excam.{VERSION}",
                 "model": self.model.identity,
-                "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence, placed)}",
+                "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence, placed, self.explains)}",
                 "schema": schema + quotes,
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
                 "repair": "yes" if s.repair else "no",
@@ -219,13 +219,19 @@ class Metric:
         return self.model.style is None and self.style in ("fenced", "guided")
 
     @property
+    def explains(self) -> bool:
+        """Whether the prompt asks for a summary in free text; a tuned judge reads the prompt that it was tuned with."""
+        return self.settings.explain and self.model.style is None and self.style != "claims"
+
+    @property
     def style(self) -> Style:
         """The prompt that is used."""
         return self.settings.style or self.model.style or "guided"
 
     def _schema(self, evidence: int = 0) -> dict[str, Any]:
         most = self.settings.max_errors or (MOST_ERRORS if self.model.constrained or self.model.style else None)
-        return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
+        longest = LONGEST_TUNED if self.model.style else LONGEST
+        return report_schema(most, longest=longest, evidence=evidence, summary=self.explains)
 
     def unsendable(self, sample: Sample) -> Failure | None:
         """Return why a sample cannot be sent, if so."""

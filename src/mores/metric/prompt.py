@@ -41,19 +41,23 @@ _JOINER = "\u2060"
 """Word joiner: invisible, and ignored when a quote is looked for in the text."""
 
 
-def messages(sample: Sample, style: Style, *, placed: bool = False) -> tuple[Message, ...]:
-    """Return what the judge is asked about one sample; with `placed`, also about which region, in which language."""
+def messages(sample: Sample, style: Style, *, placed: bool = False, explain: bool = False) -> tuple[Message, ...]:
+    """Return what the judge is asked about one sample; with `placed`, also about which region, in which language.
+
+    With `explain`, the judge is told what the summary of its report says, whatever the style.
+    """
     system, report = _text("system"), _text("report")
     if style == "paper":
         if sample.evidence:
             raise ConfigError(NO_PLACE, setting="style")
+        system = "\n".join([system, *([_text("explain")] if explain else [])])
         return Message("system", system), Message("user", fill(report, sample.instruction, sample.text))
     tuned = style in ("brief", "claims")
     if tuned:
         system, report = _text(f"{style}-system"), _text(style)
     places = places_of(sample) if placed or style == "claims" else ()
     parts = {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence), "place": bool(places)}
-    parts = {} if tuned else parts
+    parts = ({} if tuned else parts) | {"explain": explain and style != "claims"}
     system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])
     mark = shared_mark(sample)
     judged = numbered(sample.text) if style == "claims" else sample.text
@@ -139,12 +143,12 @@ def defuse(text: str) -> str:
 
 
 @cache
-def prompt_hash(style: Style, evidence: bool = False, placed: bool = False) -> str:
+def prompt_hash(style: Style, evidence: bool = False, placed: bool = False, explain: bool = False) -> str:
     """Return eight digits that change when a word of the prompt does."""
     blank = Sample(id="", instruction="", text="", evidence=(Evidence(text=""),) if evidence else ())
     if placed:
         blank = blank.model_copy(update={"region": "FR", "language": "fr"})
-    return blake2b(repr(messages(blank, style, placed=placed)).encode(), digest_size=4).hexdigest()
+    return blake2b(repr(messages(blank, style, placed=placed, explain=explain)).encode(), digest_size=4).hexdigest()
 
 
 def fill(template: str, instruction: str, text: str) -> str:

@@ -50,14 +50,19 @@ LONGEST = 60
 """Characters of a quote or explanation of a model that was not tuned, where lengths are limited."""
 LONGEST_TUNED = 400
 """The same for one that was: it knows when to stop."""
+LONGEST_SUMMARY = 1000
+"""The same for a summary that was asked for."""
 
 
 @cache
-def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: int = 0) -> dict[str, Any]:
+def report_schema(
+    most: int | None = None, *, longest: int = LONGEST, evidence: int = 0, summary: bool = False
+) -> dict[str, Any]:
     """Return the JSON schema that constrains a model, which may cite `evidence` passages.
 
-    With `most`, the number of errors and all lengths are limited, and there are no corrections and no summary, so that
-    a small model cannot ramble on. Without, it has only what the strict mode of hosted servers knows.
+    With `most`, the number of errors and all lengths are limited, and there are no corrections and, unless it is asked
+    for, no summary, so that a small model cannot ramble on. Without, it has only what the strict mode of hosted servers
+    knows.
     """
 
     def text(longest: int) -> dict[str, Any]:
@@ -75,7 +80,8 @@ def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: 
     }
     errors: dict[str, Any] = {"type": "array", "items": _object(error)}
     if most:
-        return _object({"errors": errors | {"maxItems": most}})
+        last = {"explanation": text(LONGEST_SUMMARY)} if summary else {}
+        return _object({"errors": errors | {"maxItems": most}, **last})
     return _object({"errors": errors, "explanation": text(0)})
 
 

@@ -46,6 +46,11 @@ class ReportSettings(Settings, table="report"):
         default_text="3 for embedded and tuned models",
         result=True,
     )
+    explain: bool = setting(
+        default=False,
+        help="Ask for a summary of the report in free text, in any style; judges that were tuned keep their prompt.",
+        result=True,
+    )
     repair: bool = setting(
         default=False, help="Ask once more, under the constraint, when an answer is not a report.", result=True
     )
