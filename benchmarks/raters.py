@@ -137,7 +137,7 @@ def main() -> None:
         ]
         head = ["| design | the careless person | studies | found | a careful person flagged |"]
         marks = "<!-- benchmarks/raters.py -->", "<!-- end of benchmarks/raters.py -->"
-        table = "\n".join([marks[0], *head, "| --- | --- | ---: | ---: | ---: |", *lines, marks[1]])
+        table = "\n".join([marks[0], "", *head, "| --- | --- | ---: | ---: | ---: |", *lines, "", marks[1]])
         text = re.sub(f"{marks[0]}.*{marks[1]}", lambda _: table, given.docs.read_text("utf-8"), flags=re.DOTALL)
         given.docs.write_text(text, "utf-8")
     coverage = {} if given.read or given.docs else measure_coverage(given.studies)

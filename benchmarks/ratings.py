@@ -4,7 +4,8 @@
     python benchmarks/ratings.py --questions 250
 
 Forty raters and eight models; each answer is rated by ten people. The command runs in a process of its own, on at most
-two threads; a second process is sent SIGTERM after some seconds, and `stopped` is how long it took to end.
+two threads; further processes are sent SIGTERM after some seconds, while they read, compare and fit, and `stopped` is
+how long each took to end.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def write(path: Path, questions: int) -> int:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=2500)
-    parser.add_argument("--stop", type=float, default=15.0, help="seconds after which the second process is stopped")
+    parser.add_argument(
+        "--stop", type=float, nargs="*", default=[8.0, 40.0, 80.0], help="seconds after which processes are stopped"
+    )
     parser.add_argument("--json", type=Path, help="file for the result")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -59,18 +62,21 @@ def main() -> None:
         done = subprocess.run([*command, f"{folder}/run"], env=environment, check=True, capture_output=True, text=True)
         seconds = time.perf_counter() - started
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        child = subprocess.Popen(
-            [*command, f"{folder}/stopped"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        time.sleep(given.stop)
-        child.send_signal(signal.SIGTERM)
-        asked = time.perf_counter()
-        code = child.wait()
+        stopped, codes = [], []
+        for seconds_until in given.stop:
+            child = subprocess.Popen(
+                [*command, f"{folder}/stopped"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            time.sleep(seconds_until)
+            child.send_signal(signal.SIGTERM)
+            asked = time.perf_counter()
+            codes.append(child.wait())
+            stopped.append(round(time.perf_counter() - asked, 2))
         result = {
             "ratings": rows, "raters": RATERS, "models": MODELS, "questions": given.questions,
             "seconds": round(seconds, 1), "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
             "peak_mb": round(usage.ru_maxrss / 1024), "headline": done.stdout.strip().splitlines()[-1],
-            "stopped": round(time.perf_counter() - asked, 2), "exit": code, "load": round(os.getloadavg()[0], 1),
+            "stopped": stopped, "exit": codes, "load": round(os.getloadavg()[0], 1),
         }  # fmt: skip
     print(json.dumps(result, indent=1, ensure_ascii=False))
     if given.json:

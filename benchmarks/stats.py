@@ -25,6 +25,7 @@ import numpy.typing as npt
 import peers
 
 import mores
+from mores.stats.agreement import krippendorff_alpha
 from mores.stats.correlation import kendall_tau_b
 from mores.stats.resampling import compare_means, resample_sums
 from mores.stats.ties import calibrate_ties
@@ -126,6 +127,26 @@ def compare_kendall(count: int) -> list[str]:
     return Compared(f"{name}; SciPy", seconds, theirs).cells()
 
 
+def compare_alpha(units: int) -> list[list[str]]:
+    """Rows of Krippendorff's ordinal α of three raters on a slider: against the package krippendorff on few units, and
+    on many, where the memory of that package would be units × values²."""
+    import krippendorff
+
+    rng = np.random.default_rng(0)
+    slides = np.round(rng.normal(50, 20, units * 10) + rng.normal(0, 8, (3, units * 10)), 3)
+    few = np.round(slides[:, :300])
+    seconds, ours = clock(lambda: krippendorff_alpha(few, "ordinal"))
+    theirs, result = clock(lambda: krippendorff.alpha(few, level_of_measurement="ordinal"))
+    if ours is None or abs(ours - result) > 1e-9:
+        raise SystemExit(f"Krippendorff's α: {ours}, but the package krippendorff {result}")
+    rows = [Compared(f"Krippendorff's α, {len(np.unique(few))} values; krippendorff", seconds, theirs).cells()]
+    for count in (units, units * 10):
+        chosen = slides[:, :count]
+        seconds, _ = clock(lambda chosen=chosen: krippendorff_alpha(chosen, "ordinal"))  # type: ignore[misc]
+        rows.append([f"Krippendorff's α, {chosen.size:,} ratings, {len(np.unique(chosen)):,} values", f"{seconds:.3f}"])
+    return rows
+
+
 def time_resampling(count: int) -> list[list[str]]:
     """Rows of the permutation test and of resampling, 1,000 each."""
     first, second = score(count)
@@ -188,7 +209,7 @@ def main() -> None:
     lines = [["", "seconds", "other's", "ratio", "memory"], start_one_group(ONE_GROUP)]
     compared = [compare_with_reference(name, sizes) for name, sizes in shapes(options.pairs).items()]
     lines += [row.cells() for row in compared]
-    lines += [compare_kendall(options.samples), *time_resampling(options.samples)]
+    lines += [compare_kendall(options.samples), *time_resampling(options.samples), *compare_alpha(10_000)]
     print_table(lines)
     if options.save:
         save(compared)

@@ -213,9 +213,11 @@ def coefficient_interval(value: float, drawn: _Array, units: int, unlike: float,
     """
     if split < FEWEST_SPLIT or unlike < FEWEST_UNLIKE or abs(value) >= 1:
         return drawn_interval(value, drawn, unlike, least=-1.0)
-    spread = float(np.std(drawn[~np.isnan(drawn)])) * sqrt(units / (units - 1)) / (1 - value**2)
-    reach, z = float(stdtrit(units - 1, 1 - TAIL)) * spread, atanh(value)
-    return tanh(z - reach), tanh(z + reach)
+    known = drawn[~np.isnan(drawn)]
+    reach = float(stdtrit(units - 1, 1 - TAIL) * np.std(known)) * sqrt(units / (units - 1)) / (1 - value**2)
+    # Redrawn units are alike too often: what the coefficient loses by that, it has lost among these units already.
+    z = atanh(min(max(2 * value - float(np.mean(known)), -0.999), 0.999))
+    return min(value, tanh(z - reach)), max(value, tanh(z + reach))
 
 
 def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
