@@ -335,7 +335,16 @@ class Judgement(Record, NotebookView):
         if sample.turns and (report := fields.get("report")):
             errors = tuple(map(sample.in_turn, report.errors))
             fields["report"] = report.model_copy(update={"errors": errors})
-        return cls(sample_id=sample.id, **fields).repeat(sample)
+        repeated = {"metadata": sample.metadata, "turns": sample.turns} if sample.metadata or sample.turns else {}
+        return cls(
+            sample_id=sample.id,
+            language=sample.language,
+            region=sample.region,
+            instruction=sample.instruction,
+            text=sample.text,
+            **repeated,
+            **fields,
+        )
 
     def repeat(self, sample: Sample | None) -> Self:
         """Return the judgement with its sample; with None, without it."""

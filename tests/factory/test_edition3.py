@@ -6,6 +6,7 @@ import hashlib
 import json
 import random
 import re
+import shutil
 from collections import Counter
 from itertools import product
 from pathlib import Path
@@ -354,13 +355,21 @@ def test_words_are_balanced_one_by_one() -> None:
 # -- people's validation -----------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def built(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset with samples for people, which takes seconds to build."""
+    folder = tmp_path_factory.mktemp("built")
     meals = [item.model_copy(update={"source": "meals"}) for item in (*facts("PE", "Peru"), *facts("JP", "Japan"))]
-    sources = (put(tmp_path, quiz(80), "quiz"), put(tmp_path, meals, "meals"))
+    sources = (put(folder, quiz(80), "quiz"), put(folder, meals, "meals"))
     recipe = BuildRecipe(name="mine", sources=sources, edition=3, sampling="paper")
-    mores.build(recipe, tmp_path / "out", validate=24)
-    return tmp_path / "out"
+    mores.build(recipe, folder / "out", validate=24)
+    return folder / "out"
+
+
+@pytest.fixture
+def built(built_once: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(built_once, tmp_path / "out"))
 
 
 def test_samples_for_people_are_spread_and_can_be_imported(built: Path) -> None:

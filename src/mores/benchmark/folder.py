@@ -93,8 +93,8 @@ class BenchRun(Run):
             except (ValueError, LookupError, TypeError):  # not as Mores writes it: the reader says what is wrong
                 return tally(self.verdicts(), result.unjudged)
 
-        made = kept(path, f"tallies-1 {figure or ''} {result.unjudged or ''}", count)
-        return {unit: (total, scored, asked) for unit, (total, scored, asked) in made.items()}
+        tallies: Tallies = kept(path, f"tallies-1 {figure or ''} {result.unjudged or ''}", count)
+        return tallies
 
     def graded(self) -> dict[str, GradedQuestion]:
         """Return each question with its first answer, and the share of its answers that are correct."""

@@ -154,14 +154,19 @@ def check_samples(
     format: str | None = None,  # noqa: A002 - the option's name
     columns: Mapping[str, str] | None = None,
     dialogue: bool = False,
+    watch: Callable[[Sample], None] = lambda _: None,
 ) -> CheckedTexts:
-    """Read a whole file and say what is in it and what is wrong; standard input is used up."""
+    """Read a whole file and say what is in it and what is wrong; standard input is used up.
+
+    `watch` sees each sample.
+    """
     if str(path) == STDIN:
         with spool(STDIN) as spooled:
-            return check_samples(spooled, format=format, columns=columns, dialogue=dialogue)
+            return check_samples(spooled, format=format, columns=columns, dialogue=dialogue, watch=watch)
     table = SampleTable(path, format, columns=columns, on_bad=lambda _: None, dialogue=dialogue)
     ids, count, characters, without = _Ids(), 0, 0, 0
     for sample in table:
+        watch(sample)
         ids.add(sample.id)
         count += 1
         without += sample.instruction == DEFAULT_INSTRUCTION

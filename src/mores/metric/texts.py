@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from sys import maxsize
 from tempfile import TemporaryDirectory
 
 from mores.engine import Counts
@@ -42,6 +43,8 @@ class Texts:
     """What was read of the table."""
     dialogue: bool = False
     """The texts are whole conversations."""
+    seen: TextHash | None = None
+    """Their hash, where they have been read."""
     grounded: Path | None = None
     """The same texts with what was looked up about them."""
 
@@ -64,11 +67,26 @@ class Texts:
 
     def revision(self) -> str:
         """Return a hash that changes when a text does, whatever the format of the file."""
-        digest = sha256()
-        for sample in self.samples():
+        if (seen := self.seen) is None:
+            seen = TextHash()
+            for sample in self.samples():
+                seen.add(sample)
+        return f"{seen.digest.hexdigest()[:12]}.{self.count}"
+
+
+class TextHash:
+    """A hash of texts, of the first ones where there is a limit."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.digest, self._left = sha256(), limit or maxsize
+
+    def add(self, sample: Sample) -> None:
+        """Add a text, unless there are enough."""
+        if self._left > 0:
+            self._left -= 1
             fields = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
-            digest.update(repr((*fields, sample.turns) if sample.turns else fields).encode(errors="surrogatepass"))
-        return f"{digest.hexdigest()[:12]}.{self.count}"
+            whole = (*fields, sample.turns) if sample.turns else fields
+            self.digest.update(repr(whole).encode(errors="surrogatepass"))
 
 
 @contextmanager
@@ -76,7 +94,8 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
     """Open the texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
     format_, columns, skip_bad, progress = settings.format, settings.columns, settings.skip_bad, settings.progress
     with spool(texts) as path:
-        check = check_samples(path, format=format_, columns=columns, dialogue=settings.dialogue)
+        seen = TextHash(settings.limit)
+        check = check_samples(path, format=format_, columns=columns, dialogue=settings.dialogue, watch=seen.add)
         if not check.report.is_plain:
             progress.note(str(check.report))
         if wrong := check.bad + check.repeated:
@@ -93,7 +112,7 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
             some = f"{count(check.without_instruction)} of {count(check.count, 'text')}"
             progress.note(f"no instruction in {some}: the judge is told “{DEFAULT_INSTRUCTION}”")
         name = "standard input" if texts == "-" else texts
-        yield Texts(name, path, format_, number, check.bad, columns, check.report, settings.dialogue)
+        yield Texts(name, path, format_, number, check.bad, columns, check.report, settings.dialogue, seen)
 
 
 @dataclass(frozen=True)
