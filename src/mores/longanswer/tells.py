@@ -7,6 +7,7 @@ anywhere, which also finds an English answer that says "understand" in passing; 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from enum import StrEnum
 from functools import cache, lru_cache
 
@@ -68,7 +69,8 @@ def find_words(answer: str, language: str) -> dict[Word, bool]:
     text = answer.lower()
     words = {word: pattern.search(text) is not None for word, pattern in _WORDS.items()}
     if base_language(language) != "en":
-        words[Word.LANGUAGE] = re.search(rf"\b{re.escape(language_name(language).lower())}\b", text) is not None
+        with suppress(InputError):  # a language that has no name
+            words[Word.LANGUAGE] = re.search(rf"\b{re.escape(language_name(language).lower())}\b", text) is not None
     return words
 
 
