@@ -90,7 +90,9 @@ def result(stdout: str) -> BenchResult:
     return BenchResult.model_validate(only)
 
 
-RULED = [name for name in BENCHMARKS if benchmark(name).grade is not None]
+ASKED_ONCE = {"world-values"}
+"""The same question for every country, so that no model can agree with all of them."""
+RULED = [name for name in BENCHMARKS if benchmark(name).grade is not None and name not in ASKED_ONCE]
 
 
 @pytest.mark.parametrize("name", RULED)
