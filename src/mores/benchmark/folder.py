@@ -8,6 +8,7 @@
 | `responses.jsonl` | the answers of the model, one `Said` per line |
 | `verdicts.jsonl` | the answers with their grades, one `Verdict` per line |
 | `result.json` | the `BenchResult` |
+| `.verdicts.figures` | what boards need of the verdicts (`run/kept.py`); it may be removed |
 """
 
 from __future__ import annotations
