@@ -19,7 +19,7 @@ from mores.rating.ratings import InLanguage, IssueLevel, Rating
 from mores.rating.records import RatingStudy
 from mores.rating.regressions import fit_model
 from mores.rating.study import analyse
-from mores.report.rate.tables import ranking_note
+from mores.report.rate.tables import describe_power, ranking_note
 from mores.stats.intervals import mean_interval
 from tests.rating import made_up
 from tests.rating.made_up import rating
@@ -402,6 +402,10 @@ def test_a_large_study_is_fitted_from_some_of_its_questions(monkeypatch: pytest.
     assert large.annotators
     assert large.annotators.notes[-1] == "of 37 questions drawn at random: 296 ratings"
     assert {person.name for person in large.annotators.people} == {"r0", "r1", "r2", "r3"}
+    assert "at random would be found in" in describe_power(large.annotators.people)
+    as_calmqa = analyse(rows, analysis="calmqa").annotators
+    assert as_calmqa
+    assert describe_power(as_calmqa.people) == ""
     monkeypatch.setattr("mores.rating.regressions.MOST_LEVELS", 3)
     assert "too many for it" in analyse(rows).regressions["model"].failure
 

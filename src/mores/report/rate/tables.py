@@ -378,7 +378,7 @@ def describe_power(people: Sequence[Annotator]) -> str:
         return ""
     ends = dict.fromkeys(percent(power, 0) for power in (min(known), max(known)))
     found = f"somebody who answers at random would be found in {' to '.join(ends)} of such studies"
-    return f"{found}, and anybody careful be flagged in 5% at most"
+    return f"{found}; of studies with careful people alone, at most 5% flag anybody"
 
 
 def name_person(person: Annotator) -> Head:
