@@ -108,10 +108,10 @@ def test_what_cannot_come_in_says_why(content: dict[str, Any], problem: str) -> 
         admit(**content)
 
 
-def test_line_ends_are_those_of_browsers_so_that_offsets_are_the_same() -> None:
+def test_places_are_those_of_the_text_with_its_own_line_ends() -> None:
     error = {"side": "text", "start": 3, "end": 6, "quote": "tea", "severity": "minor", "type": "x"}
     read = admit(text="a\r\ntea", report={"errors": [error]})
-    assert (read["text"], read["marks"][0]["start"], read["marks"][0]["quote"]) == ("a\ntea", 2, "tea")
+    assert (read["text"], read["marks"][0]["start"], read["marks"][0]["quote"]) == ("a\r\ntea", 3, "tea")
 
 
 def test_judgements_of_several_metrics_about_one_text_are_one_item_and_errors_name_the_line(play: Play) -> None:

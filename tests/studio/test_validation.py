@@ -89,7 +89,8 @@ def test_places_stay_correct_where_lines_end_as_on_windows() -> None:
     content = admit(ROW | {"original": "One.\r\nThey eat soba.", "text": "One.\r\nThey eat ramen."})
     [mark] = content["marks"]
     assert content["text"][mark["start"] : mark["end"]] == mark["quote"] == "ramen"
-    assert "\r" not in content["text"]
+    assert content["text"] == "One.\r\nThey eat ramen."
+    assert admit(content) == content
 
 
 @pytest.mark.parametrize(

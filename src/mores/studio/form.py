@@ -98,12 +98,20 @@ class FormError(InputError):
         self.problems = dict(problems)
 
 
-def read_form(form: StudioForm, values: Mapping[str, Sequence[str]], *, draft: bool = False) -> Content:
-    """Return what was filled in; a draft may leave out anything but keeps the limits."""
+def read_form(
+    form: StudioForm, values: Mapping[str, Sequence[str]], *, draft: bool = False, before: Content | None = None
+) -> Content:
+    """Return what was filled in; a draft may leave out anything but keeps the limits.
+
+    A text that somebody left as it was keeps its line ends, which browsers do not send back: the form had it in
+    `before`, or in its own values.
+    """
     content: Content = {}
     problems: dict[str, str] = {}
+    held = form.values | (before or {})
     for entry in form.fields:
-        given = [clean(value) for value in values.get(entry.name, ())]
+        kept = {clean(text): text for text in as_sent(held.get(entry.name)) if "\r" in text}
+        given = [kept.get(text, text) for text in map(clean, values.get(entry.name, ()))]
         try:
             content[entry.name] = _read(entry, given, draft)
         except InputError as error:

@@ -41,6 +41,11 @@ def parse_marks(text: str) -> list[Mark]:
     return marks
 
 
+def as_shown(text: str) -> str:
+    """Return a text as browsers count it, every line end as `\\n`; it stays as long as it was, and places in it too."""
+    return text.replace("\r\n", " \n").replace("\r", "\n")
+
+
 def locate(mark: Mapping[str, Any], parts: Mapping[str, str], *, missing: bool) -> Mark:
     """Return the place of a mark, checked against the text it is in: `parts[part][start:end] == quote` holds after."""
     part, start, end = mark.get("part"), mark.get("start"), mark.get("end")

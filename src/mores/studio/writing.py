@@ -91,7 +91,7 @@ def restore_version(
     with contextlib.suppress(FormError):
         typed = read_draft(database, campaign, person.id, item.id)
         form = campaign.flow.stage(item.stage).form(item)
-        content = item.content | read_form(form, typed, draft=True) if typed else item.content
+        content = item.content | read_form(form, typed, draft=True, before=item.content) if typed else item.content
         if content != item.content:
             perform(database, campaign, person, Revise(content), item=item.id, key=f"{key}.typed")
     action = Revise(wanted.content, wanted.region, wanted.language)

@@ -344,7 +344,9 @@ def _read(form: StudioForm, values: Content, place: str, *, draft: bool = False)
     if unknown := [name for name in values if name not in known]:
         raise InputError(f"{place}: unknown field {unknown[0]!r}; expected {', '.join(sorted(known))}")
     try:
-        return read_form(form, {name: as_sent(value) for name, value in values.items()}, draft=draft)
+        sent = {name: as_sent(value) for name, value in values.items()}
+        stripped = {name: [text.strip() for text in texts] for name, texts in sent.items()}
+        return read_form(form, sent, draft=draft, before=stripped)  # with the line ends of the file
     except FormError as error:
         raise InputError(f"{place}: {error}") from error
 

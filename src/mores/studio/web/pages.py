@@ -21,7 +21,7 @@ from mores import formatting as form
 from mores.culture import is_rtl, language_name, region_name
 from mores.studio.campaigns import all_kinds
 from mores.studio.figures import show_figure
-from mores.studio.marks import as_json
+from mores.studio.marks import as_json, as_shown
 from mores.studio.phrase import Phrase, with_missing
 
 WEB = Path(__file__).parent
@@ -118,6 +118,7 @@ def environment(locale: str) -> Environment:
     )
     env.globals["_"] = translator(locale)
     env.filters |= {
+        "as_shown": as_shown,
         "marks": as_json,
         "code": form.show_code,
         "number": lambda value: format_decimal(value, locale=locale),

@@ -12,7 +12,7 @@ from mores.metaevaluation.juice.data import THICK, THIN
 from mores.studio.campaigns.marking.errors import PersonMark, found_in, group
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import DETAILS, CampaignSettings, asked
-from mores.studio.marks import Mark
+from mores.studio.marks import Mark, as_shown
 from mores.studio.phrase import Phrase
 from mores.studio.records import CampaignItem, Content
 
@@ -113,7 +113,7 @@ VERDICTS = ((VALID, "It is an error"), (OTHER, "It is an error of another type")
 def parts_of(settings: MarkingSettings, content: Content) -> dict[str, str]:
     """Return the texts of an item that can be marked."""
     names = ("instruction", "text") if settings.mark_instruction and content.get("instruction") else ("text",)
-    return {name: str(content.get(name, "")) for name in names}
+    return {name: as_shown(str(content.get(name, ""))) for name in names}
 
 
 def type_field(settings: MarkingSettings, name: str, label: str, *, required: bool = True) -> FormField:

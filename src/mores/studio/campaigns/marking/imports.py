@@ -16,12 +16,12 @@ from mores.metric.spans import find
 from mores.studio.campaigns.marking.forms import MarkingSettings
 from mores.studio.data.incoming import Incoming, read_json
 from mores.studio.form import storable
-from mores.studio.marks import Mark, to_marks
+from mores.studio.marks import Mark, as_shown, to_marks
 from mores.studio.records import Content
 from mores.types import ErrorReport
 
 COLUMNS = ("id", "instruction", "text", "source", "judge", "report")
-IGNORED = {"score", "failure", "notes", "signature", "evidence", "sample_id", "marks", "original"}
+IGNORED = {"score", "failure", "notes", "signature", "evidence", "sample_id", "marks"}
 """Fields of judgements that a marking campaign does not need, besides those that `admit` reads."""
 LONGEST = 100_000
 
@@ -42,20 +42,15 @@ def admit(_settings: MarkingSettings, content: Content) -> Content:
     marks = kept if isinstance(kept, list) else _report_marks(content.get("report"))
     if not all(isinstance(mark, dict) and mark.get("part") in ("instruction", "text") for mark in marks):
         raise InputError("a mark has no 'part'; it is 'text' or 'instruction'")
-    written = {part: str(content.get(part) or "") for part in ("instruction", "text")}
-    original = {part: text for part, text in written.items() if "\r" in text and storable(text) == text}
-    admitted["marks"] = [_located(mark, admitted, original) for mark in marks]
-    if isinstance(given := content.get("original"), dict) and not original:  # our own table has the places as shown
-        original = {part: str(text) for part, text in given.items() if part in written}
-    return admitted | {"judge": _words(content, "judge")} | ({"original": original} if original else {})
+    admitted["marks"] = [_located(mark, as_shown(admitted[mark["part"]])) for mark in marks]
+    return admitted | {"judge": _words(content, "judge")}
 
 
 def _words(content: Content, name: str) -> str:
-    """Return a text as browsers show it: line ends as `\\n`, so that offsets are the same there."""
     value = content.get(name)
     if value is not None and not isinstance(value, str | int):
         raise InputError(f"{name!r} is not a text")
-    return storable("" if value is None else str(value)).replace("\r\n", "\n").replace("\r", "\n")
+    return storable("" if value is None else str(value))
 
 
 def _report_marks(report: Any) -> list[Mark]:
@@ -72,20 +67,11 @@ def _report_marks(report: Any) -> list[Mark]:
         raise InputError(f"{place}: {problem['msg']}; write reports as `mores score` does") from error
 
 
-def _located(mark: Mark, texts: Mapping[str, str], original: Mapping[str, str]) -> Mark:
-    """Return a mark at its place; one whose words are not in the text is "missing", and its explanation has them.
-
-    Places of a text with other line ends than `\\n` are those that browsers show.
-    """
-    side, part = texts[mark["part"]], mark["part"]
-    start, end, quote = mark.get("start"), mark.get("end"), str(mark.get("quote", ""))
-    if part in original and isinstance(start, int) and isinstance(end, int):
-        shift = [place - original[part].count("\r\n", 0, place) for place in (start, end)]
-        quote = quote.replace("\r\n", "\n").replace("\r", "\n")
-        mark = mark | {"start": shift[0], "end": shift[1], "quote": quote}
-        start, end = shift
+def _located(mark: Mark, side: str) -> Mark:
+    """Return a mark at its place; one whose words are not in the text is "missing", and its explanation has them."""
+    start, end, quote = mark.get("start"), mark.get("end"), as_shown(str(mark.get("quote", "")))
     if isinstance(start, int) and isinstance(end, int) and 0 <= start < end and side[start:end] == quote:
-        return mark
+        return mark | {"quote": quote}
     if place := find(quote, side):
         return mark | {"start": place[0], "end": place[1], "quote": side[place[0] : place[1]]}
     explanation = ": ".join(filter(None, (f"“{quote}”" if quote else "", str(mark.get("explanation") or ""))))
@@ -153,6 +139,7 @@ def _mark(mark: Mapping[str, Any]) -> Mark:
     kind = mark.get("type") or mark.get("category") or ("" if severity else label)
     return {
         **known,
+        **({"quote": as_shown(str(mark["quote"]))} if mark.get("quote") else {}),
         "part": mark.get("part") or mark.get("side") or "text",
         "severity": str(mark.get("severity") or severity).casefold(),
         "type": kind or "unspecified",

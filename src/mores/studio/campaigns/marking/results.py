@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
@@ -51,8 +50,7 @@ def to_sample(item: CampaignItem, *, unique: bool = True) -> Sample:
     """Return the text of an item, with the id that it came with; the item's is behind one that several came with."""
     content, name = item.content, item.content.get("id") or ""
     identifier = name if name and unique else f"{name}/{item.id}" if name else item.id
-    written = content | (content.get("original") or {})  # with its own line ends
-    return sample_of(item, identifier, written.get("instruction"), str(written.get("text", "")), content.get("source"))
+    return sample_of(item, identifier, content.get("instruction"), str(content.get("text", "")), content.get("source"))
 
 
 def judgements_of(settings: MarkingSettings, item: CampaignItem, sample: Sample) -> Iterator[Judgement]:
@@ -74,20 +72,11 @@ def agreed_judgement(settings: MarkingSettings, item: CampaignItem, sample: Samp
     return Judgement.of(sample, judge="people", score=score(report), report=report, signature=signature)
 
 
-def _quoted(item: CampaignItem, mark: Mark, *, is_shown: bool = False) -> Mark:
+def _quoted(item: CampaignItem, mark: Mark) -> Mark:
     """Return a mark as a report has it: its quote is what the text has there, with the text's own line ends."""
     if mark["start"] is None:
         return mark | {"quote": ""}
-    text, start, end = str(item.content.get(mark["part"], "")), mark["start"], mark["end"]
-    if not is_shown and (original := (item.content.get("original") or {}).get(mark["part"])):
-        text, start, end = original, _place_in(original, start), _place_in(original, end)
-    return mark | {"start": start, "end": end, "quote": text[start:end]}
-
-
-def _place_in(original: str, place: int) -> int:
-    """Return where a place of the shown text is in the original: each line end before it may be a character longer."""
-    ends = enumerate(found.start() for found in re.finditer("\r\n", original))
-    return place + sum(start - number < place for number, start in ends)
+    return mark | {"quote": str(item.content.get(mark["part"], ""))[mark["start"] : mark["end"]]}
 
 
 def _signature(settings: MarkingSettings, item: CampaignItem, what: str) -> Signature:
@@ -130,7 +119,7 @@ def _juice_group(item: CampaignItem, members: dict[int, PersonMark]) -> dict[str
 
 
 def _juice_error(item: CampaignItem, found: PersonMark) -> dict[str, Any]:
-    mark = _quoted(item, found.mark, is_shown=True)
+    mark = _quoted(item, found.mark)
     start, end = mark["start"], mark["end"]
     blocks = enumerate(paragraphs(str(item.content.get("text", ""))))
     touched = [number for number, (first, last) in blocks if start is not None and start < last and first < end]

@@ -15,7 +15,7 @@ from typing import Any
 
 from mores.errors import InputError, suggest
 from mores.studio.data.incoming import Incoming
-from mores.studio.form import clean, draw_lot
+from mores.studio.form import clean, draw_lot, storable
 from mores.studio.records import Content
 
 MOST = 9
@@ -64,11 +64,17 @@ def needed(content: Mapping[str, Any], name: str) -> str:
 
 
 def _text(name: str, value: Any, longest: int) -> str:
+    """Return a short text, without the space around it."""
+    return _as_written(name, value, longest).strip()
+
+
+def _as_written(name: str, value: Any, longest: int) -> str:
+    """Return a text with its own line ends and the space around it."""
     if value is None:
         return ""
     if not isinstance(value, str | int | float):
         raise InputError(f"{name!r} is {type(value).__name__}, not a text")
-    text = clean(str(value))
+    text = storable(str(value))
     if len(text) > longest:
         raise InputError(f"{name!r} has {len(text):,} characters; at most {longest:,} can be shown")
     return text
@@ -76,7 +82,7 @@ def _text(name: str, value: Any, longest: int) -> str:
 
 def read_answers(content: Mapping[str, Any]) -> list[Content]:
     """Return the answers of a question under their letters, in the order of the letters."""
-    entries = [entry for entry in _entries(content.get("answers")) if entry["text"]]
+    entries = [entry for entry in _entries(content.get("answers")) if entry["text"].strip()]
     if not entries:
         raise InputError('no answers; write them as {"MODEL": "TEXT"}, or in columns answer_NAME')
     if len(entries) > MOST:
@@ -86,7 +92,7 @@ def read_answers(content: Mapping[str, Any]) -> list[Content]:
         raise InputError(f"two answers of {twice!r}; keep one")
     if not any(entry["letter"] for entry in entries):
         question = clean(str(content.get("question") or ""))
-        order = sorted(entries, key=lambda entry: draw_lot(question, entry["text"], entry["model"]))
+        order = sorted(entries, key=lambda entry: draw_lot(question, clean(entry["text"]), entry["model"]))
         entries = [entry | {"letter": letter} for letter, entry in zip(LETTERS, order, strict=False)]
     letters = [entry["letter"] for entry in entries]
     if sorted(letters) != list(LETTERS[: len(letters)]):
@@ -104,7 +110,8 @@ def _entries(answers: Any) -> Iterator[Content]:
     for entry in answers or ():
         if unknown := [name for name in entry if name not in ("letter", "model", "text")]:
             raise InputError(f"an answer has {unknown[0]!r}; expected 'model' and 'text'")
-        model, text = _text("model", entry.get("model"), LONGEST_NAME), _text("text", entry.get("text"), LONGEST_ANSWER)
+        model = _text("model", entry.get("model"), LONGEST_NAME)
+        text = _as_written("text", entry.get("text"), LONGEST_ANSWER)
         yield {"letter": str(entry.get("letter") or ""), "model": model, "text": text}
 
 
@@ -118,7 +125,7 @@ def join(rows: Sequence[Incoming]) -> list[Incoming]:
             continue
         try:
             content = read_row(row.content)
-            key = content["question"], row.language.casefold()
+            key = clean(content["question"]), row.language.casefold()
             [model] = {**content["answers"], **content["failed"]}
             if first := places.get((*key, model)):
                 raise InputError(f"a second answer of {model!r} to this question, after {first}; keep one")
@@ -138,13 +145,13 @@ def read_row(content: Content) -> Content:
     model = _text("model", content.get("model"), LONGEST_NAME)
     if not model:
         raise InputError("no 'model'; say which model wrote the answer")
-    text = _text("answer", content.get("answer"), LONGEST_ANSWER)
+    text = _as_written("answer", content.get("answer"), LONGEST_ANSWER)
     failure = content.get("failure")
     reason = str(failure.get("reason") or "") if isinstance(failure, dict) else ""
     return {
         "question": needed(content, "question"),
-        "answers": {model: text} if text else {},
-        "failed": {} if text else {model: reason or "no answer"},
+        "answers": {model: text} if text.strip() else {},
+        "failed": {} if text.strip() else {model: reason or "no answer"},
         "reference": content.get("reference"),
         "type": content.get("type") or content.get("kind"),
     }

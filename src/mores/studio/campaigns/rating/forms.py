@@ -12,6 +12,7 @@ from mores.errors import InputError
 from mores.studio.campaigns.rating.content import needed, read_answers
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import DETAILS, CampaignSettings, Practice, asked
+from mores.studio.marks import as_shown
 from mores.studio.records import CampaignItem, Content
 
 INSTRUCTIONS = (Path(__file__).parent / "instructions.txt").read_text("utf-8").strip()
@@ -95,7 +96,7 @@ def about_answer(settings: RatingSettings, answer: Content) -> Iterator[FormFiel
             "marks",
             help="Select the words that are wrong, and say how bad it is.",
             required=False,
-            parts={"text": answer["text"]},
+            parts={"text": as_shown(answer["text"])},
             details=tuple(about_mistake(settings)),
             block=letter,
         )

@@ -17,6 +17,7 @@ from mores.studio.campaigns.validation.export import STAGE, export, method, summ
 from mores.studio.campaigns.validation.forms import MARKS, SEVERITIES, WORDS, ValidationSettings, validate_form
 from mores.studio.campaigns.validation.rows import ALSO, OPTIONAL, REQUIRED, SIDES, admit, join
 from mores.studio.kind import CampaignKind
+from mores.studio.marks import as_shown
 from mores.studio.records import CampaignItem, Content, Role
 from mores.studio.workflow import CampaignStage, StageDecision
 
@@ -117,7 +118,7 @@ def shown(_settings: ValidationSettings, item: CampaignItem) -> Mapping[str, Any
     comparisons = {}
     for side, original in SIDES.items():
         marks = [(mark["start"], mark["end"]) for mark in content.get(MARKS, []) if mark["part"] == side]
-        comparisons[side] = compare(content.get(original, ""), content.get(side, ""), marks)
+        comparisons[side] = compare(as_shown(content.get(original, "")), as_shown(content.get(side, "")), marks)
     return {"sides": comparisons, "severity": SEVERITIES.get(content.get("severity", ""), "")}
 
 

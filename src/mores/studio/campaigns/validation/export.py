@@ -20,7 +20,7 @@ from mores.studio.kind import ExportFile
 from mores.studio.marks import sample_of, to_errors
 from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
-from mores.types import ErrorReport, Judgement, Record, Sample
+from mores.types import Error, ErrorReport, Judgement, Record, Sample
 
 STAGE = "validate"
 DEGREES = {"valid": "valid", "partly": "partial", "not": "invalid"}
@@ -101,11 +101,17 @@ def to_sample(item: CampaignItem) -> Sample:
     return sample_of(item, item.content.get("sample") or item.id, instruction, text, source)
 
 
+def _errors(item: CampaignItem, marks: Iterable[Content], about: Content) -> tuple[Error, ...]:
+    """Return marks as errors; each quotes the text with its own line ends, where the mark has it as it was shown."""
+    quotes = ((mark, item.content[mark["part"]][mark["start"] : mark["end"]]) for mark in marks)
+    return to_errors(mark | about | {"quote": quote} for mark, quote in quotes)
+
+
 def gold_judgement(item: CampaignItem) -> Judgement:
     """Return the gold report, as a judgement of `gold`."""
     content = item.content
     about = {name: content[name] for name in ("severity", "type", "explanation")}
-    errors = to_errors(mark | about for mark in content[MARKS])
+    errors = _errors(item, content[MARKS], about)
     report = ErrorReport(errors=errors, explanation=content["explanation"])
     return Judgement.of(to_sample(item), judge="gold", score=score(report), report=report)
 
@@ -123,7 +129,7 @@ def to_judgement(item: CampaignItem, vote: ItemVote) -> Judgement:
     after = vote.model_copy(update={"answer": given | {"error": grade}})
     marks = [] if severity == NONE else marks_of(item, after)
     about = {"severity": severity, "type": kind, "explanation": explanation}
-    report = ErrorReport(errors=to_errors(mark | about for mark in marks))
+    report = ErrorReport(errors=_errors(item, marks, about))
     return Judgement.of(to_sample(item), judge=f"person:{vote.person}", score=score(report), report=report)
 
 

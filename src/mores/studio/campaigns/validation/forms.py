@@ -11,6 +11,7 @@ from mores.errors import InputError
 from mores.studio.campaigns.validation.rows import admit
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import DETAILS, CampaignSettings, Practice, asked
+from mores.studio.marks import as_shown
 from mores.studio.records import CampaignItem, Content
 
 
@@ -105,7 +106,7 @@ PREFIX = "likeness_"
 def validate_form(item: CampaignItem) -> StudioForm:
     """Return the three steps; the third is there when a metric has an explanation."""
     content = item.content
-    parts = {side: content.get(side, "") for side in ("instruction", "text")}
+    parts = {side: as_shown(content.get(side, "")) for side in ("instruction", "text")}
     explanations = content.get("explanations", [])
     return StudioForm(
         (*_error_fields(parts), *_explanation_fields(), *_likeness_fields(explanations)),

@@ -27,7 +27,7 @@ from mores.factory.errors.model import differences
 from mores.factory.gold import Gold
 from mores.studio.data.incoming import Incoming, read_json
 from mores.studio.form import draw_lot
-from mores.studio.marks import locate
+from mores.studio.marks import as_shown, locate
 from mores.studio.records import Content
 from mores.types import Judgement, Record, Severity
 
@@ -176,15 +176,16 @@ def _text(row: Mapping[str, Any], name: str, *, needed: bool = True) -> str:
     value = row.get(name) or ""
     if not isinstance(value, str) or (needed and not value.strip()):
         raise InputError(f"no text in {name!r}" if needed else f"{name!r} is not a text")
-    return value.replace("\r\n", " \n").replace("\r", "\n")  # as browsers count it, and as long as it was
+    return value
 
 
 def _marks(row: Mapping[str, Any], content: Content) -> list[Content]:
     """Return the places of the error as marks; without any, the words that differ from the original."""
-    parts = {side: content[side] for side in SIDES}
+    parts = {side: as_shown(content[side]) for side in SIDES}
     given = row.get("marks", row.get("errors"))
     if not isinstance(given, list):
-        spans = [(side, span) for side, before in SIDES.items() for span in differences(content[before], parts[side])]
+        pairs = {side: (as_shown(content[before]), parts[side]) for side, before in SIDES.items()}
+        spans = [(side, span) for side, texts in pairs.items() for span in differences(*texts)]
         given = [{"part": side, "start": start, "end": end} for side, (start, end) in spans]
     marks = []
     for error in given:
@@ -194,7 +195,7 @@ def _marks(row: Mapping[str, Any], content: Content) -> list[Content]:
         if part not in parts or not isinstance(start, int) or not isinstance(end, int):
             raise InputError(f"an error has no side, start and end: {json.dumps(error, ensure_ascii=False)}")
         place = {"part": part, "start": start, "end": end, "quote": parts[part][start:end]}
-        if "quote" in error and _text(error, "quote") != place["quote"]:
+        if "quote" in error and as_shown(_text(error, "quote")) != place["quote"]:
             raise InputError(f"{start}:{end} of the {part} is {place['quote']!r}, not {error['quote']!r}")
         marks.append(locate(place, parts, missing=False))
     return marks

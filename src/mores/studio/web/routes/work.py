@@ -145,7 +145,8 @@ def save(item: str, place: Working, form: Form) -> Response:
         raise workflow.Refused(reason)
     try:
         fields = place.campaign.flow.stage(shown.stage).form(shown)
-        changed = read_form(fields, form.values, draft=writing.is_draft(place.campaign, then))
+        is_draft = writing.is_draft(place.campaign, then)
+        changed = read_form(fields, form.values, draft=is_draft, before=shown.content)
     except FormError as error:
         return write_page(place, shown, error.problems, form)
     content = shown.content | changed | writing.adopt_answer(place.campaign, shown, then)
