@@ -45,7 +45,14 @@ def script(path: Path, **answers: str) -> str:
 
 @pytest.fixture
 def models(tmp_path: Path) -> dict[str, Any]:
-    """Three models of which one knows the answer, and one that judges, labels and translates."""
+    return make_models(tmp_path)
+
+
+def make_models(tmp_path: Path, *graded: tuple[str, str]) -> dict[str, Any]:
+    """Three models of which one knows the answer, and one that judges, labels and translates.
+
+    The judge grades otherwise where a text stands in its prompt.
+    """
     knows = script(tmp_path / "knows.jsonl", Using_the_scenario="Kahawa na halwa")
     others = [script(tmp_path / f"{name}.jsonl", Using_the_scenario="Chai") for name in ("b", "c")]
     own = tmp_path / "own.jsonl"
@@ -57,7 +64,8 @@ def models(tmp_path: Path) -> dict[str, Any]:
         ("Wageni", "Guests are welcomed with coffee and halwa."),
         ("Kahawa", "Coffee and halwa"),
     ]
-    lines = [{"contains": "\nKahawa na halwa\n", "answer": "1"}, {"contains": "\nChai\n", "answer": "0"}]
+    grades = (*graded, ("\nKahawa na halwa\n", "1"), ("\nChai\n", "0"))
+    lines = [{"contains": contains, "answer": answer} for contains, answer in grades]
     translate = [{"contains": contains, "answer": answer} for contains, answer in rows]
     judge = tmp_path / "judge.jsonl"
     judge.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")

@@ -212,8 +212,11 @@ def write_method(snapshot: Snapshot) -> str:
 
     The kind's own is about what the rules decided; what they did not follows.
     """
-    settings = snapshot.campaign.settings
+    settings, total = snapshot.campaign.settings, len(snapshot.items)
     sentences = [snapshot.method or _general(snapshot)]
+    if snapshot.method and (left_out := len(snapshot.tally.irregular)):
+        about = f"{total - left_out:,} of {form.count(total, 'item')} were left to the rules of the campaign"
+        sentences.insert(0, f"{about}; the next sentences are about these.")
     overrides, included = snapshot.tally.overrides, settings.include_overrides
     sentences.append(describe_irregular(snapshot.campaign.flow, overrides, included=included))
     if snapshot.tally.standings:
