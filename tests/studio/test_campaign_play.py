@@ -20,6 +20,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from mores.studio.marks import PLACE
 from mores.studio.records import Role
 from mores.studio.store.database import Database
 from mores.studio.web.visit import COOKIE
@@ -29,6 +30,7 @@ from tests.studio.msqa_life import INSPECTED
 from tests.studio.play import Play, Player
 from tests.studio.rating_life import opinion, places
 from tests.studio.serving import fill, follow, serving, visitor
+from tests.studio.test_browser_marks import drag, marks
 from tests.studio.test_question_campaign import GOOD, QUESTION
 from tests.studio.test_validation import ROW, STEP_1, STEP_2, STEP_3
 
@@ -75,10 +77,22 @@ class TabHand:
 
     def vote(self, item: str, steps: Steps) -> None:
         for step in steps:
+            for mark in json.loads(step.get("marks", "[]")):
+                self.mark(mark)
             fill(self.page, **step)
             follow(self.page, "[data-key=Enter]")
         assert f"/items/{item}" not in self.page.evaluate("location.href")
         assert self.page.problems == []
+
+    def mark(self, mark: dict[str, Any]) -> None:
+        """Select the words with the mouse, unless they are marked; they are at the place that the script knows."""
+        self.page.wait("document.documentElement.dataset.marks === 'painted'")
+        place = {name: mark[name] for name in PLACE}
+        if not any(place.items() <= known.items() for known in marks(self.page)):
+            text = self.page.evaluate("document.querySelector('.marked[data-part=text]').textContent")
+            drag(self.page, text, mark["quote"])
+            self.page.click(".mark-here")
+            assert place.items() <= marks(self.page)[-1].items()
 
 
 class Answered(NamedTuple):
