@@ -91,7 +91,7 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
         lead = visitor(browser, address, sign_in(database, play.organiser_id))
         lead.open(f"{address}{base}/people")
         fill(lead, role="author", uses="5")
-        follow(lead, "form.row button.main")
+        follow(lead, 'form[action$="/invite"] button.main')
         link = lead.evaluate("document.querySelector('input.link').value")
         people = {
             "Amina": ("Kenya", "Swahili"),
