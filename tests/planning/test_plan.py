@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -187,8 +188,9 @@ def test_variances_of_a_pilot_are_found() -> None:
     assert item_spread(0.6, 0.6, float(np.mean(correct[0] & correct[1]))) == pytest.approx(0.8, abs=0.03)
 
 
-def test_runs_of_rate_and_bench_are_pilots() -> None:
-    rated = str(RUNS / "rate")
+def test_runs_of_rate_and_bench_are_pilots(tmp_path: Path) -> None:
+    runs = shutil.copytree(RUNS, tmp_path / "runs")  # what is computed of a run is kept beside it
+    rated = str(runs / "rate")
     plan = mores.plan("ratings", pilot=rated, raters=5, items=30, simulations=100)
     assert plan.assumed.origin == f"pilot {rated}: variances by moments"
     assert 1 < plan.assumed.value < 5
@@ -198,7 +200,7 @@ def test_runs_of_rate_and_bench_are_pilots() -> None:
     )
     assert given.assumed.value == 0.5
     assert given.outcomes[0].hours == pytest.approx(150 * 10 / 3600)
-    asked = [str(RUNS / "diagnose" / "bench" / name / "fake_model.jsonl") for name in ("culturall", "culturall.search")]
+    asked = [str(runs / "diagnose" / "bench" / name / "fake_model.jsonl") for name in ("culturall", "culturall.search")]
     credit = [question.credit for question in open_bench_run(asked[0]).graded().values() if question.credit is not None]
     paired = mores.plan("accuracy", pilot=asked, difference=0.01, items=500, simulations=100)
     assert paired.assumed.value >= np.mean(credit)

