@@ -164,7 +164,11 @@ class Store:
         )
         for row in self._reader.execute(query, keys):
             total, key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _, body, thoughts = row
-            if total is None or total == _checksum(row[1:]):
+            if total is None:  # an old answer without a sum, or a row of zeros
+                is_whole = isinstance(text, str) and isinstance(prompt_tokens, int)
+            else:
+                is_whole = total == _checksum(row[1:])
+            if is_whole:
                 each = None if logprobs is None else _unpack_numbers(logprobs)
                 first = None if body is None else tuple((token, value) for token, value in orjson.loads(body))
                 yield key, Completion(text, each, stop, prompt_tokens, completion_tokens, first, thoughts or "")
@@ -172,7 +176,7 @@ class Store:
     def _refusals(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Failure]]:
         query = f"SELECT sum, key, prompt, setting, sample, reason, at FROM refusal WHERE key IN ({_marks(keys)})"
         for total, key, *row, reason, at in self._reader.execute(query, keys) if keys else ():
-            if total is None or total == checksum(key, *row, reason, at):
+            if isinstance(reason, str) if total is None else total == checksum(key, *row, reason, at):
                 yield key, Failure(kind=FailureKind.MODEL, reason=reason)
 
     def put(self, key: AnswerKey, outcome: Outcome) -> asyncio.Future[None]:
