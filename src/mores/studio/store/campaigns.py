@@ -113,7 +113,7 @@ def make_campaign(
     model: str = "",
 ) -> Campaign:
     """Make a campaign; `name` is what stands in its address."""
-    identifier = name or f"{slug(settings.title)[:30].strip('-') or kind.name}-{token_hex(2)}"
+    identifier = name or f"{slug(settings.title)[:30].strip('-') or kind.name}-{token_hex(4)}"
     row = {
         "id": identifier,
         "kind": kind.name,
