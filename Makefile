@@ -51,7 +51,7 @@ install: $(READY) ## all that the project needs, in .venv; nothing else is touch
 test: check pytest ## lint, types and tests: everything that CI runs
 
 pytest: $(READY) ## the tests alone
-	$(BIN)/pytest -m 'not slow' -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -m 'not slow' -n $(WORKERS) --dist worksteal -rs
 
 check: $(VENV)/ready-dev ## lint and types only
 	$(BIN)/ruff check .
