@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -20,10 +21,12 @@ from mores.studio.workflow import (
     Create,
     Flow,
     ModelQuestion,
+    Recheck,
     Refused,
     Release,
     Revise,
     StageDecision,
+    Step,
     Submit,
     Take,
     Withdraw,
@@ -31,6 +34,7 @@ from mores.studio.workflow import (
     apply,
     count_missing,
     count_taken,
+    find_step,
     may,
 )
 from tests.studio.rules import fold_events
@@ -140,6 +144,119 @@ def test_who_may_not(person: Person | None, action: type[Action], reason: str) -
     refusal = may(FLOW, checked(), person, action)
     assert refusal is not None
     assert reason in refusal
+
+
+def accepted() -> CampaignItem:
+    item = checked()
+    for person in VERIFIERS[:3]:
+        item = vote(item, person, "yes")
+    return item
+
+
+WRITTEN = play(None, AUTHOR, Create("i", {"text": "a"}, region="KE"))
+BEFORE = AUTHOR.model_copy(update={"qualified": False})
+PILOT = AUTHOR.model_copy(update={"left": 0})
+CLOSED = replace(FLOW, open=False)
+SAMPLED = replace(FLOW, stages=(*FLOW.stages, CampaignStage("again", "Again", Role.VERIFIER, lambda _: FORM,
+                                                           lambda _: None, sample=5, others=True)))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("flow", "item", "person", "action", "reason"),
+    [
+        (FLOW, None, AUTHOR, Create, None),
+        (FLOW, None, BOSS, Create, None),
+        (FLOW, None, FOREIGN, Create, "cannot write"),
+        (replace(FLOW, stages=FLOW.stages[1:]), None, AUTHOR, Create, "cannot write"),
+        (FLOW, None, BEFORE, Create, "take the test"),
+        (FLOW, None, PILOT, Create, "being looked at"),
+        (FLOW, None, AUTHOR, Submit, "no such item"),
+        (FLOW, WRITTEN, AUTHOR, Revise, None),
+        (FLOW, WRITTEN, BOSS, Revise, None),
+        (FLOW, WRITTEN, FOREIGN, Revise, "Only its author"),
+        (FLOW, WRITTEN, FOREIGN, AskModel, "Only its author"),
+        (FLOW, WRITTEN, BOSS, AskModel, None),
+        (replace(FLOW, model=""), WRITTEN, AUTHOR, AskModel, "no model"),
+        (FLOW, WRITTEN, AUTHOR, Withdraw, None),
+        (FLOW, WRITTEN, BOSS, Withdraw, None),
+        (CLOSED, WRITTEN, AUTHOR, Submit, "closed"),
+        (CLOSED, WRITTEN, AUTHOR, Withdraw, None),
+        (FLOW, WRITTEN, VERIFIERS[0], Take, "nothing to judge"),
+        (FLOW, checked(), BEFORE.model_copy(update={"id": "new"}), Take, "take the test"),
+        (FLOW, accepted(), VERIFIERS[3], Take, "accepted"),
+        (FLOW, accepted(), BOSS, Adjudicate, "accepted"),
+        (FLOW, accepted(), BOSS, Recheck, "nothing to judge once more"),
+        (SAMPLED, accepted(), BOSS, Recheck, None),
+        (SAMPLED, accepted(), AUTHOR, Recheck, "Only an organiser"),
+        (SAMPLED, checked(), BOSS, Recheck, "Only accepted"),
+        (SAMPLED, accepted().model_copy(update={"check": {}}), BOSS, Recheck, "nothing to judge once more"),
+        (SAMPLED, accepted().model_copy(update={"results": {"again": {}}}), BOSS, Recheck, "already"),
+    ],
+)
+def test_who_may(
+    flow: Flow, item: CampaignItem | None, person: Person, action: type[Action], reason: str | None
+) -> None:
+    refusal = may(flow, item, person, action)
+    assert refusal is None if reason is None else reason in str(refusal)
+
+
+def test_a_drawn_item_goes_to_somebody_who_did_not_judge_it() -> None:
+    item = accepted()
+    for event in act(SAMPLED, item, BOSS, Recheck(), START, "k"):
+        item = apply(item, event)
+    assert (item.stage, item.status) == ("again", ItemStatus.OPEN)
+    assert [may(SAMPLED, item, person, Take) is None for person in VERIFIERS] == [False, False, False, True, True]
+
+
+def test_steps_are_answered_once_and_in_their_order() -> None:
+    form = StudioForm(tuple(replace(FORM.fields[0], step=step) for step in (1, 2, 3)))
+    item, person = play(checked(), VERIFIERS[0], Take()), VERIFIERS[0]
+    assert find_step(form, item, person) == 1
+    item = play(item, person, Step(1, {"seen": "a"}, seconds=2.0))
+    assert find_step(form, item, person) == 2
+    for wrong in (0, 1, 3):
+        with pytest.raises(Refused, match="already"):
+            play(item, person, Step(wrong, {}))
+    item = play(item, person, Step(2, {"weighed": "b"}, seconds=3.0))
+    item = play(item, person, Step(3, {}))
+    assert find_step(form, item, person) == 3, "after the last one, the last"
+    item = play(item, person, Cast({"good": "yes"}, seconds=1.0))
+    [cast] = item.votes
+    assert (cast.answer, cast.seconds) == ({"good": "yes", "seen": "a", "weighed": "b"}, 6.0)
+
+
+def test_a_changed_vote_keeps_when_its_item_was_taken() -> None:
+    item = play(checked(), VERIFIERS[0], Take())
+    item = play(item, VERIFIERS[0], Cast({"good": "yes"}), START + timedelta(minutes=5))
+    item = play(item, VERIFIERS[0], Cast({"good": "no"}), START + timedelta(minutes=9))
+    assert [(vote.taken, vote.at - START) for vote in item.votes] == [(START, timedelta(minutes=9))]
+
+
+def test_events_of_one_action_have_keys_of_their_own() -> None:
+    events = act(FLOW, WRITTEN, AUTHOR, Submit({"text": "b"}), START, "k")
+    assert [event.key for event in events] == ["k", *(f"k+{number}" for number in range(1, len(events)))]
+    assert len(events) > 2
+
+
+def test_a_change_keeps_the_language_and_region_that_it_does_not_name() -> None:
+    item = play(None, AUTHOR, Create("i", {}, region="KE", language="sw"))
+    item = play(item, AUTHOR, Revise({"text": "b"}))
+    assert (item.region, item.language) == ("KE", "sw")
+    item = play(item, AUTHOR, Revise({"text": "c"}, region="TZ", language="en"))
+    assert (item.region, item.language) == ("TZ", "en")
+
+
+def test_an_organiser_sends_an_item_only_to_a_stage_that_there_is() -> None:
+    with pytest.raises(Refused, match="no such stage"):
+        play(checked(), BOSS, Adjudicate("back", to="nowhere"))
+    assert play(checked(), BOSS, Adjudicate("back", to="write")).stage == "write"
+
+
+def test_an_organiser_fills_in_a_form_only_where_one_decides() -> None:
+    stage = FLOW.stages[2]
+    assert stage.decision_form(checked()) is None
+    assert replace(stage, adjudge=lambda _item, answer: answer).decision_form(checked()) == FORM
+    assert replace(stage, role=Role.ORGANISER).decision_form(checked()) == FORM
 
 
 def test_a_fourth_person_is_not_given_the_last_place() -> None:
