@@ -91,7 +91,8 @@ def test_only_the_last_judged_version_counts_and_checks_measure_people() -> None
         Given("c", "verify", 1, "p1", "A", True, 9),
         Given("c", "verify", 1, "p2", "B", False, 9),
     ]
-    assert table_given([votes[:1], votes[1:4]]).last_versions().version.tolist() == [2, 2]
+    table = table_given([votes[:1], votes[1:]])
+    assert table.version[table.last_versions()].tolist() == [2, 2]
     figures = summarise_votes(votes, ["write", "verify"], {"p1": (2, 100.0), "w": (1, 50.0)})
     [agreement] = figures.agreement
     assert (agreement.items, agreement.percent.value, agreement.alpha.value) == (1, 1.0, None)

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mores.formatting import number, span
 from mores.stats import agreement as measures
@@ -24,7 +25,6 @@ from mores.stats.classification import Bools, Floats
 from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.intervals import Interval, ratio_interval
 from mores.stats.marks import AgreementFigure
-from mores.stats.resampling import Indices
 
 
 class Given(NamedTuple):
@@ -107,6 +107,9 @@ class Figures:
     times: Sequence[StageTime] = ()
 
 
+Indices = npt.NDArray[np.integer[Any]]
+
+
 class VoteTable(NamedTuple):
     """Answers column by column, sorted by item, stage and person; names are places in sorted lists."""
 
@@ -126,21 +129,17 @@ class VoteTable(NamedTuple):
     span: Floats
     offline: Floats
 
-    def where(self, chosen: Bools | Indices) -> VoteTable:
-        """Return some of the answers."""
-        return self._replace(**{name: getattr(self, name)[chosen] for name in Given._fields})
-
     @property
     def unit(self) -> Indices:
         """The item and stage of each answer, as one number."""
-        return self.item * max(1, len(self.stages)) + self.stage
+        return self.item.astype(np.intp) * max(1, len(self.stages)) + self.stage
 
-    def last_versions(self) -> VoteTable:
-        """Return the answers about the last version of each item that was judged at each stage, without checks."""
-        judged = self.where(np.isnan(self.correct))
-        last = np.zeros(max(1, len(self.items) * len(self.stages)), dtype=np.intp)
-        np.maximum.at(last, judged.unit, judged.version)
-        return judged.where(judged.version == last[judged.unit])
+    def last_versions(self) -> Bools:
+        """Return which answers are about the last version of an item that was judged at its stage; no checks are."""
+        judged, unit = np.isnan(self.correct), self.unit
+        last = np.zeros(max(1, len(self.items) * len(self.stages)), dtype=self.version.dtype)
+        np.maximum.at(last, unit[judged], self.version[judged])
+        return judged & (self.version == last[unit])
 
 
 class _Places(dict[str | None, int]):
@@ -157,18 +156,20 @@ def table_given(batches: Iterable[Sequence[Sequence[Any]]]) -> VoteTable:
     for rows in batches:
         for name, values in zip(Given._fields, zip(*rows, strict=True), strict=True):
             if name in places:
-                columns[name].append(np.fromiter(map(places[name].__getitem__, values), np.intp, len(values)))
+                columns[name].append(np.fromiter(map(places[name].__getitem__, values), np.int32, len(values)))
             else:
-                columns[name].append(np.array(values, dtype=np.intp if name == "version" else np.float64))
-    none = np.array([], dtype=np.intp)
-    table: dict[str, Any] = {name: np.concatenate(parts) if parts else none for name, parts in columns.items()}
+                columns[name].append(np.array(values, dtype=np.int32 if name == "version" else np.float64))
+    none = [np.array([], dtype=np.int32)]
+    table: dict[str, Any] = {name: np.concatenate(columns.pop(name) or none) for name in Given._fields}
     names = {}
     for name, known in places.items():
         names[name] = sorted(value for value in known if value is not None)
         rank: dict[str | None, int] = {value: place for place, value in enumerate(names[name])} | {None: -1}
-        table[name] = np.array([rank[value] for value in known], dtype=np.intp)[table[name]]
-    found = VoteTable(names["item"], names["stage"], names["person"], names["label"], **table)
-    return found.where(np.lexsort((found.person, found.stage, found.item)))
+        table[name] = np.array([rank[value] for value in known], dtype=np.int32)[table[name]]
+    order = np.lexsort((table["person"], table["stage"], table["item"]))
+    for name in Given._fields:  # one after the other: all at once would be in memory twice
+        table[name] = table[name][order]
+    return VoteTable(names["item"], names["stage"], names["person"], names["label"], **table)
 
 
 def summarise_votes(
@@ -184,36 +185,38 @@ def summarise_votes(
     table = votes if isinstance(votes, VoteTable) else table_given([votes] if votes else [])
     judged = table.last_versions()
     by_stage = [
-        (stage, judged.where(judged.stage == table.stages.index(stage))) for stage in stages if stage in table.stages
+        (stage, judged & (table.stage == table.stages.index(stage))) for stage in stages if stage in table.stages
     ]
     return Figures(
-        agreement=[agreement for stage, answers in by_stage if (agreement := measure_agreement(stage, answers))],
+        agreement=[agreement for stage, mine in by_stage if (agreement := measure_agreement(stage, table, mine))],
         people=measure_people(table, judged, written or {}, count_seconds) if count_seconds else {},
-        times=[time for stage, answers in by_stage if (time := _time(stage, answers.seconds))],
+        times=[time for stage, mine in by_stage if (time := _time(stage, table.seconds[mine]))],
     )
 
 
-def measure_agreement(stage: str, votes: VoteTable) -> StageAgreement | None:
-    """Return the agreement of one stage's answers; None where no item has two labels."""
-    labelled = votes.where(votes.label >= 0)
-    several = np.bincount(labelled.item, minlength=len(votes.items))[labelled.item] >= 2
-    shared = labelled.where(several)
-    if not len(shared.item):
+def measure_agreement(stage: str, votes: VoteTable, mine: Bools) -> StageAgreement | None:
+    """Return the agreement of one stage's answers, which are `mine`; None where no item has two labels."""
+    labelled = np.flatnonzero(mine & (votes.label >= 0))
+    answers = np.bincount(votes.item[labelled], minlength=len(votes.items))
+    shared = labelled[answers[votes.item[labelled]] >= 2]
+    if not len(shared):
         return None
-    items, row = np.unique(shared.item, return_inverse=True)
-    used, column = np.unique(shared.label, return_inverse=True)
+    items, row = np.unique(votes.item[shared], return_inverse=True)
+    used, column = np.unique(votes.label[shared], return_inverse=True)
     shape = len(items), len(used)
     counts = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
     table = measures.Votes(tuple(votes.labels[place] for place in used), counts)
     sizes = counts.sum(axis=1)
     alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
-    name, kappa, kappa_items = _kappa(shared, table)
+    people = len(np.unique(votes.person[shared]))
+    labels = [votes.labels[place] for place in votes.label[shared]] if people == 2 else []
+    name, kappa, kappa_items = _kappa(labels, table)
     return StageAgreement(
         stage=stage,
         items=len(items),
-        single=len(labelled.item) - len(shared.item),
+        single=len(labelled) - len(shared),
         votes=int(counts.sum()),
-        people=len(np.unique(shared.person)),
+        people=people,
         percent=_figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs)),
         alpha=_figure(measures.krippendorff_alpha(table), measures.krippendorff_alpha_interval(table)),
         kappa=kappa,
@@ -222,10 +225,13 @@ def measure_agreement(stage: str, votes: VoteTable) -> StageAgreement | None:
     )
 
 
-def _kappa(shared: VoteTable, table: measures.Votes) -> tuple[str, AgreementFigure, int]:
-    """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
-    if len(np.unique(shared.person)) == 2:
-        first, second = ([shared.labels[place] for place in shared.label[start::2]] for start in (0, 1))
+def _kappa(pairs: Sequence[str], table: measures.Votes) -> tuple[str, AgreementFigure, int]:
+    """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers.
+
+    `pairs` are the labels of two people, in turn; empty where there are more.
+    """
+    if pairs:
+        first, second = pairs[::2], pairs[1::2]
         interval = measures.cohen_kappa_interval(first, second, table.values)
         return "Cohen's κ", _figure(measures.cohen_kappa(first, second), interval), len(first)
     counts = np.asarray(table.counts)
@@ -250,16 +256,17 @@ def _figure(value: float | None, interval: Interval | None) -> AgreementFigure:
 
 def measure_people(
     votes: VoteTable,
-    judged: VoteTable,
+    judged: Bools,
     written: Mapping[str, tuple[int, float]],
     count_seconds: Callable[[float], float] = float,
 ) -> dict[str, PersonFigures]:
     """Return what each person did: how many answers, how often with the others, how many checks passed, how long."""
-    labelled = judged.where(judged.label >= 0)
-    units, place = np.unique(labelled.unit, return_inverse=True)
-    known, annotator = np.unique(labelled.person, return_inverse=True)
+    labelled = judged & (votes.label >= 0)
+    units, place = np.unique(votes.unit[labelled], return_inverse=True)
+    known, annotator = np.unique(votes.person[labelled], return_inverse=True)
     names = tuple(votes.people[person] for person in known)
-    labels = LabelTable(tuple(range(len(units))), names, tuple(votes.labels), place, annotator, labelled.label)
+    given_labels = votes.label[labelled].astype(np.intp)
+    labels = LabelTable(tuple(range(len(units))), names, tuple(votes.labels), place, annotator, given_labels)
     quality = annotator_quality(labels) if len(place) else {}
     order = np.argsort(votes.person, kind="stable")
     ends = np.searchsorted(votes.person[order], np.arange(len(votes.people) + 1))

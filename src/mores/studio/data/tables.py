@@ -33,6 +33,7 @@ NUMBERS = {"version": "int", "returns": "int", "seconds": "float"}
 WHOLE = (list, dict, bool)
 """What a cell holds as JSON."""
 _json = json.JSONEncoder(ensure_ascii=False).encode
+_CELLS: dict[str, str] = {}
 END = "\0"
 """Ends a line until all columns are known; no text of the studio has it."""
 
@@ -305,9 +306,18 @@ def flatten(row: Row, nested: Sequence[str]) -> Row:
     for name, value in row.items():
         if name in nested:
             for inner, inside in value.items():
-                flat[f"{name}.{inner}"] = _json(inside) if type(inside) in WHOLE else inside
-        elif value is True or value is False:
-            flat[name] = "true" if value else "false"
+                flat[f"{name}.{inner}"] = _cell(inside) if type(inside) in WHOLE else inside
         else:
-            flat[name] = _json(value) if type(value) in WHOLE else value
+            flat[name] = _cell(value) if type(value) in WHOLE else value
     return flat
+
+
+def _cell(value: Any) -> str:
+    """Return JSON; the same short lists come again and again."""
+    text = repr(value)
+    if (known := _CELLS.get(text)) is not None:
+        return known
+    found = _json(value)
+    if len(text) < 100 and len(_CELLS) < BATCH:
+        _CELLS[text] = found
+    return found

@@ -60,7 +60,7 @@ class Tally:
             self.regions.add(item.region)
         verified = STAGE in item.results and bool(item.votes)
         differs = agreed and sorted(item.content.get("correct", ())) != sorted(agreed)
-        matched = Counter(matches_region(item, vote.standing) for vote in votes)
+        judged = [vote for vote in item.votes if vote.stage == STAGE]
         counts.update(
             {
                 "items": 1,
@@ -69,8 +69,8 @@ class Tally:
                 "passed": verified and accepted,
                 "single": accepted and len(agreed) == 1,
                 "multi": accepted and len(agreed) > 1,
-                "votes": sum(vote.stage == STAGE for vote in item.votes),
-                "unknown": sum(vote.stage == STAGE and UNKNOWN in vote.answer["answer"] for vote in item.votes),
+                "votes": len(judged),
+                "unknown": sum([UNKNOWN in vote.answer["answer"] for vote in judged]),
                 "differ": accepted and item.author is not None and bool(differs),
                 "played": any(ask.answer for ask in asks),
                 "rounds": len(asks),
@@ -84,11 +84,13 @@ class Tally:
             self.last_rounds[ended[-1]["beaten"] if ended[-1] else None] += 1
         if accepted:
             self.agreeing = [min([*self.agreeing, int(result.get("agreeing", 0))])]
-        if STAGE in item.results and votes:
+        if settled := STAGE in item.results and bool(votes):
             self.verifiers[len(votes)] += 1
-            self.native += matched
         self.people[len(votes)] += 1
-        self.given += matched
+        for vote in votes:
+            matched = matches_region(item, vote.standing)
+            self.given[matched] += 1
+            self.native[matched] += settled
         if self.settings.ask_others and verified and (popular := popular_answer(item)) is not None:
             counts["popular"] += popular not in ("", "".join(agreed))
 
