@@ -10,6 +10,7 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import IO, Any, NamedTuple, Self
 
 from mores.io import formulas
@@ -24,7 +25,7 @@ from mores.studio.store.panels import Panel, pay_columns
 from mores.studio.store.people import Member
 
 Row = dict[str, Any]
-BATCH = 1000
+BATCH = 100
 """Rows of a table that are turned into text at once."""
 SMALL = 2**20
 """Bytes of a file that are in memory at most."""
@@ -86,24 +87,29 @@ def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
 
 def vote_rows(snapshot: Snapshot, item: CampaignItem) -> Iterator[Row]:
     """Yield every vote about an item, also about earlier versions."""
-    label = snapshot.campaign.kind.label
+    label, links = snapshot.campaign.kind.label, snapshot.counted.links
+    votes = [(vote.version, vote.at.isoformat(), snapshot.number(vote.person), vote) for vote in item.votes]
+    if all(at.endswith("+00:00") for _, at, _, _ in votes):  # their texts are compared faster
+        votes.sort(key=itemgetter(0, 1, 2))
+    else:
+        votes.sort(key=lambda given: (given[0], given[3].at, given[2]))
     return (
         {
             "item": item.id,
             "stage": vote.stage,
-            "version": vote.version,
-            "person": snapshot.number(vote.person),
+            "version": version,
+            "person": person,
             "label": label(vote.stage, vote.answer),
             "seconds": vote.seconds,
-            "at": vote.at.isoformat(),
+            "at": at,
             "answer": vote.answer,
             "taken": vote.taken.isoformat() if vote.taken else None,
             "offline": vote.offline,
             "from_region": matches_region(item, vote.standing),
             "knows_language": matches_language(item, vote.standing),
-            "link": snapshot.counted.links.get(vote.standing.link, "") if vote.standing else "",
+            "link": links.get(vote.standing.link, "") if vote.standing else "",
         }
-        for vote in sorted(item.votes, key=lambda vote: (vote.version, vote.at, snapshot.number(vote.person)))
+        for version, at, person, vote in votes
     )
 
 
@@ -226,7 +232,8 @@ class CsvTable(RowTable):
         for row in rows:
             if not row.keys() <= names.keys():
                 names |= dict.fromkeys(row)
-        lines = formulas.to_csv([*map(row.get, names), END] for row in rows)
+        order = list(names)
+        lines = formulas.to_csv([*(row.values() if list(row) == order else map(row.get, order)), END] for row in rows)
         self._parts.append((len(names), self._file.write(lines.encode())))
         self._rows = []
 
