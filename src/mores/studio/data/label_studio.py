@@ -21,7 +21,7 @@ from mores.errors import InputError
 from mores.io.exports import locate
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import SpooledFile, indent_json, spool
+from mores.studio.data.tables import Spool, SpooledFile, indent_json
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
 from mores.studio.provenance import last_votes
@@ -38,7 +38,7 @@ OURS = {"mores_item", "mores_stage", "region", "language"}
 
 def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile | SpooledFile]:
     """Yield `tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
-    stage, tasks = judged_stage(snapshot), spool()
+    stage, tasks = judged_stage(snapshot), Spool()
     names: dict[str, None] = {}
     for number, item in enumerate(snapshot.read(), 1):
         names |= dict.fromkeys(item.content)

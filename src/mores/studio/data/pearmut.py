@@ -17,7 +17,7 @@ from mores.errors import InputError
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import JsonTable, SpooledFile, indent_json, spool
+from mores.studio.data.tables import JsonTable, Spool, SpooledFile, indent_json
 from mores.studio.form import StudioForm
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content, ItemVote
@@ -34,7 +34,7 @@ SCORES = ("score", "rating")
 
 def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
     """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
-    stage, campaign, log = judged_stage(snapshot), spool(), JsonTable()
+    stage, campaign, log = judged_stage(snapshot), Spool(), JsonTable()
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
     head = indent_json({"info": info, "campaign_id": snapshot.campaign.id, "data": []})
     campaign.write(head.removesuffix("]\n}").encode())

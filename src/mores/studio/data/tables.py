@@ -11,7 +11,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import IO, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from mores.io import formulas
 from mores.io.arrow import import_parquet
@@ -33,17 +33,27 @@ NUMBERS = {"version": "int", "returns": "int", "seconds": "float"}
 """Columns of Parquet that hold numbers; all others are text."""
 WHOLE = (list, dict, bool)
 """What a cell holds as JSON."""
-_json = json.JSONEncoder(ensure_ascii=False).encode
+_json, _text = json.JSONEncoder(ensure_ascii=False).encode, json.encoder.encode_basestring
 _CELLS: dict[str, str] = {}
 END = "\0"
 """Ends a line until all columns are known; no text of the studio has it."""
+
+
+class Spool(tempfile.SpooledTemporaryFile[bytes]):
+    """An empty file that is on disk once it is no longer small, and gone when nobody needs it."""
+
+    def __init__(self) -> None:
+        super().__init__(SMALL)
+
+    def __del__(self) -> None:
+        self.close()
 
 
 class SpooledFile(NamedTuple):
     """A file of an export that may be large: in memory while it is small, then on disk."""
 
     path: str
-    file: IO[bytes]
+    file: Spool
 
     @property
     def size(self) -> int:
@@ -59,11 +69,6 @@ class SpooledFile(NamedTuple):
         self.file.seek(0)
         while part := self.file.read(SMALL):
             yield part
-
-
-def spool() -> IO[bytes]:
-    """Return an empty file that is on disk once it is no longer small."""
-    return tempfile.SpooledTemporaryFile(SMALL)  # type: ignore[return-value]
 
 
 def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
@@ -181,7 +186,7 @@ class RowTable(ABC):
     def __init__(self, nested: Sequence[str] = ()) -> None:
         self._nested = nested
         self._rows: list[Row] = []
-        self._file = spool()
+        self._file = Spool()
 
     def add(self, row: Row) -> None:
         """Add a row."""
@@ -240,7 +245,7 @@ class CsvTable(RowTable):
     def close(self, path: str) -> SpooledFile:
         """Return the file."""
         self._write()
-        written, whole = self._file, spool()
+        written, whole = self._file, Spool()
         whole.write(formulas.to_csv([list(self._names)]).encode() if self._names else b"\n")
         written.seek(0)
         for known, size in self._parts:
@@ -299,12 +304,15 @@ def to_csv(rows: Iterable[Row], nested: Sequence[str]) -> bytes:
 def indent_json(value: Any, margin: str = "\n") -> str:
     """Return JSON as `json.dumps` writes it with `indent=1`, in a fraction of its time."""
     inner = f"{margin} "
-    if isinstance(value, dict) and value:
-        lines = [f"{inner}{_json(name)}: {indent_json(inside, inner)}" for name, inside in value.items()]
+    if type(value) is dict and value:
+        lines = [
+            f"{inner}{_text(name)}: {_text(inside) if type(inside) is str else indent_json(inside, inner)}"
+            for name, inside in value.items()
+        ]
         return f"{{{','.join(lines)}{margin}}}"
-    if isinstance(value, list | tuple) and value:
+    if type(value) in (list, tuple) and value:
         return f"[{','.join([inner + indent_json(inside, inner) for inside in value])}{margin}]"
-    return _json(value)
+    return _text(value) if type(value) is str else _json(value)
 
 
 def flatten(row: Row, nested: Sequence[str]) -> Row:
