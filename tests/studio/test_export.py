@@ -90,7 +90,7 @@ def judged_item(database: Database, campaign: Campaign) -> str:
     return item
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "label-studio", "pearmut"])
+@pytest.mark.parametrize("form", ["csv", "pearmut"])
 def test_the_memory_of_an_export_does_not_grow_with_the_votes(
     database: Database, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,11 +105,11 @@ def test_the_memory_of_an_export_does_not_grow_with_the_votes(
     campaign = Play(database, "culturalteaming", regions=["KE"]).campaign
     item = judged_item(database, campaign)
     peaks = []
-    for numbers in (range(50), range(50, 300)):
+    for numbers in (range(50), range(50, 200)):
         copy_item(database, item, numbers)
         make_export(database, campaign, form, None)  # what is imported and compiled for the first time stays
         tracemalloc.start()
         make_export(database, campaign, form, None)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[1] - peaks[0] < 250 * 3000, json.dumps(peaks)
+    assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
