@@ -139,7 +139,8 @@ class VoteTable(NamedTuple):
         judged, unit = np.isnan(self.correct), self.unit
         last = np.zeros(max(1, len(self.items) * len(self.stages)), dtype=self.version.dtype)
         np.maximum.at(last, unit[judged], self.version[judged])
-        return judged & (self.version == last[unit])
+        newest: Bools = judged & (self.version == last[unit])
+        return newest
 
 
 class _Places(dict[str | None, int]):

@@ -11,7 +11,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from mores.io import formulas
 from mores.io.arrow import import_parquet
@@ -183,6 +183,9 @@ def table_files(snapshot: Snapshot, form: str) -> Iterator[SpooledFile]:
 class RowTable(ABC):
     """Rows that become a file, some at a time."""
 
+    batches: ClassVar[int] = 1
+    """How many batches are turned into a part of the file at once."""
+
     def __init__(self, nested: Sequence[str] = ()) -> None:
         self._nested = nested
         self._rows: list[Row] = []
@@ -191,7 +194,7 @@ class RowTable(ABC):
     def add(self, row: Row) -> None:
         """Add a row."""
         self._rows.append(row)
-        if len(self._rows) == BATCH:
+        if len(self._rows) == BATCH * self.batches:
             self._write()
 
     def fill(self, rows: Iterable[Row]) -> Self:
@@ -256,6 +259,8 @@ class CsvTable(RowTable):
 
 class ParquetTable(RowTable):
     """The columns of the CSV as Parquet; ConfigError where pyarrow is not installed."""
+
+    batches = 100  # each part of a column takes memory of its own
 
     def __init__(self, nested: Sequence[str] = ()) -> None:
         super().__init__(nested)
