@@ -32,7 +32,7 @@ def to_csv(rows: Iterable[Sequence[Hashable]]) -> str:
     while batch := list(islice(given, BATCH)):
         # cells are often alike, and few begin like a formula: looking at each row's cells one by one takes longest
         found = {text for text in set().union(*batch) if isinstance(text, str) and text[:1] in _FIRST}
-        live = {text: shown for text in found if (shown := escape(text)) != text}
+        live: dict[Hashable, str] = {text: shown for text in found if (shown := escape(text)) != text}
         writer.writerows([[live.get(value, value) for value in row] for row in batch] if live else batch)
     return "".join([f"{line[:-2]}\n" for line in lines])
 
