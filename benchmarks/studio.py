@@ -39,6 +39,7 @@ from sqlalchemy import select
 
 import mores
 from mores.studio.campaigns import open_kind
+from mores.studio.data.exports import FORMATS
 from mores.studio.records import Person, Role
 from mores.studio.serve import find_owner
 from mores.studio.store.campaigns import list_campaigns, make_campaign, read_settings
@@ -304,7 +305,7 @@ def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequ
     process, base = server.process.pid, f"{server.address}/c/{campaign.id}"
 
     async def measure() -> list[dict[str, Any]]:
-        rows = []
+        rows: list[dict[str, Any]] = [{"job": "at rest", "peak_mb": peak_memory(process)}]
         async with aiohttp.ClientSession(cookies={COOKIE: organiser}) as boss:
             page = await (await boss.get(f"{base}/data")).text()
             token = TOKEN.search(page)[1]  # type: ignore[index]
@@ -324,12 +325,29 @@ def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequ
                     await (await boss.get(f"{base}/items")).read()
                     others.append(time.perf_counter() - asked)
                     text = await (await boss.get(path)).read()
-                row = {"job": name, "answers_after_s": first, "ready_after_s": time.perf_counter() - start}
-                row |= {"cpu_s": cpu_seconds(process) - before, "peak_mb": peak_memory(process)}
-                rows.append(row | {"other_pages_ms": 1000 * median(others) if others else None})
+                row: dict[str, Any] = {"job": name, "answers_after_s": first}
+                row |= {"ready_after_s": time.perf_counter() - start, "cpu_s": cpu_seconds(process) - before}
+                row |= {"peak_mb": peak_memory(process), "other_pages_ms": 1000 * median(others) if others else None}
+                rows.append(row)
         return rows
 
     return asyncio.run(measure())
+
+
+def show_jobs(rows: Sequence[dict[str, Any]]) -> str:
+    """Return what jobs took as a table of Markdown; the first row is the server at rest."""
+    head = {
+        "job": "job",
+        "cpu_s": "CPU, s",
+        "peak_mb": "peak of the process so far, MB",
+        "answers_after_s": "page answers after, s",
+        "ready_after_s": "ready after, s",
+        "other_pages_ms": "other pages meanwhile, ms",
+    }
+    cells = [[row.get(name) for name in head] for row in rows]
+    shown = [[f"{cell:,.1f}" if isinstance(cell, float) else str(cell or "–") for cell in line] for line in cells]
+    lines = [list(head.values()), ["---", *["---:"] * (len(head) - 1)], *shown]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def summary(crowd: Crowd, seconds: float, cpu: float) -> dict[str, Any]:
@@ -367,7 +385,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--pages", action="store_true", help="measure pages instead")
     parser.add_argument("--jobs", action="store_true", help="measure figures and exports of judged items instead")
-    parser.add_argument("--formats", nargs="+", default=["csv", "jsonl", "folder"], help="exports that --jobs makes")
+    parser.add_argument("--formats", nargs="+", default=list(FORMATS), help="exports that --jobs makes")
+    parser.add_argument("--json", action="store_true", help="print what --jobs measures as JSON, not as a table")
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
@@ -382,7 +401,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         server.start()
         try:
             if chosen.jobs:
-                print(json.dumps(measure_jobs(server, campaign, organiser, chosen.formats), indent=2))
+                rows = measure_jobs(server, campaign, organiser, chosen.formats)
+                print(json.dumps(rows, indent=2) if chosen.json else show_jobs(rows))
                 return
             if chosen.pages:
                 print(json.dumps(pages(server, campaign, people, organiser), indent=2))

@@ -535,7 +535,7 @@ def test_only_csv_is_escaped() -> None:
     for form, make in TABLES.items():
         table = make(("content",))
         table.add(ours[0])
-        data = table.close()
+        data = table.close(f"items.{form}").read()
         assert (b"''=1" in data) == (form == "csv")
         [item] = read_table_rows(data, f"items.{form}", form)
         assert item.content == ours[0]["content"]

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import insert, select
 
 from mores.benchmark import BENCHMARKS, all_in, benchmark
 from mores.benchmark.contract import check
+from mores.studio.data import stored, tables
+from mores.studio.data.exports import make_export
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import CampaignSettings, slug
+from mores.studio.records import Person, Role
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, perform
+from mores.studio.store.tables import events, items, votes
+from mores.studio.workflow import Cast, Create, Take
+from tests.studio.play import Play
 
 COLUMNS = ("data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country")
 ROWS = "".join(f"{n},{n},In Kenya what is {n}?,one,two,three,four,B,Kenya\n" for n in range(5))
@@ -46,3 +58,58 @@ def test_slugs_are_plain_and_short() -> None:
     assert slug("  Ñandú & co. – 2026 ") == "nandu-co-2026"
     assert slug("文化") == ""
     assert len(slug("a " * 100)) <= 40
+
+
+def copy_item(database: Database, item: str, numbers: range) -> None:
+    """Write copies of an item with its votes and events."""
+    with database.write() as connection:
+        for table, name in ((items, "id"), (votes, "item"), (events, "item")):
+            known = connection.execute(select(table).where(table.c[name] == item)).mappings().all()
+            rows: list[dict[str, Any]] = []
+            for number in numbers:
+                for row in known:
+                    copied = dict(row) | {name: f"copy{number}"}
+                    if table is items:
+                        copied["state"] = {**row["state"], "id": f"copy{number}"}
+                    if table is events:
+                        copied["key"] = f"{row['key']}-{number}"
+                        del copied["id"]
+                    rows.append(copied)
+            connection.execute(insert(table), rows)
+
+
+def judged_item(database: Database, campaign: Campaign) -> str:
+    """Return an item that five people have judged."""
+    content = {"scene": "s", "question": "q?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
+    organiser = Person(id="boss", roles=frozenset({Role.ORGANISER}))
+    item = perform(database, campaign, organiser, Create("first", content, "KE", "sw", stage="verify")).item.id
+    for number in range(5):
+        person = Person(id=f"v{number}", roles=frozenset({Role.VERIFIER}), regions=frozenset({"KE"}))
+        perform(database, campaign, person, Take(), item=item)
+        perform(database, campaign, person, Cast({"answer": ["A"]}), item=item)
+    return item
+
+
+@pytest.mark.parametrize("form", ["csv", "pearmut"])
+def test_the_memory_of_an_export_does_not_grow_with_the_votes(
+    database: Database, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An item with five votes takes 15 kB in memory; what an export keeps of it (a number, a name) takes 1 kB."""
+    for module, name, small in (
+        (stored, "KEPT", 0),
+        (stored, "PAGE", 20),
+        (tables, "BATCH", 20),
+        (tables, "SMALL", 4096),
+    ):
+        monkeypatch.setattr(module, name, small)
+    campaign = Play(database, "culturalteaming", regions=["KE"]).campaign
+    item = judged_item(database, campaign)
+    peaks = []
+    for numbers in (range(50), range(50, 200)):
+        copy_item(database, item, numbers)
+        make_export(database, campaign, form, None)  # what is imported and compiled for the first time stays
+        tracemalloc.start()
+        make_export(database, campaign, form, None)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)

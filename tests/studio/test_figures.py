@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from mores.studio.figures import Given, last_versions, measure_agreement, summarise_votes
+from mores.studio.figures import Given, StageAgreement, summarise_votes, table_given
 
 LABELS = ("A", "B", "C")
 
@@ -35,6 +35,11 @@ def table(votes: list[Given]) -> np.ndarray:
     for vote in votes:
         values[people.index(vote.person), items.index(vote.item)] = LABELS.index(vote.label or "")
     return values
+
+
+def measure_agreement(votes: list[Given]) -> StageAgreement | None:
+    """Return the agreement at the only stage."""
+    return next(iter(summarise_votes(votes, ["verify"]).agreement), None)
 
 
 @pytest.mark.parametrize(("people", "missing"), [(5, 0.0), (5, 0.4), (2, 0.2)])
@@ -86,7 +91,8 @@ def test_only_the_last_judged_version_counts_and_checks_measure_people() -> None
         Given("c", "verify", 1, "p1", "A", True, 9),
         Given("c", "verify", 1, "p2", "B", False, 9),
     ]
-    assert [vote.version for vote in last_versions(votes[:4])] == [2, 2]
+    table = table_given([votes[:1], votes[1:]])
+    assert table.version[table.last_versions()].tolist() == [2, 2]
     figures = summarise_votes(votes, ["write", "verify"], {"p1": (2, 100.0), "w": (1, 50.0)})
     [agreement] = figures.agreement
     assert (agreement.items, agreement.percent.value, agreement.alpha.value) == (1, 1.0, None)

@@ -34,6 +34,7 @@ from mores.studio.store.people import (
     join,
     read_profile,
 )
+from mores.studio.store.statistics import read_figures
 from mores.studio.store.tables import VIEWS, metadata, votes
 from mores.studio.workflow import Adjudicate, Cast, Create, Revise, Submit, Take
 
@@ -263,7 +264,7 @@ def test_the_time_of_an_answer_is_the_servers(stage: Stage) -> None:
     perform(stage.database, stage.campaign, member.person, late, item="i1", at=moment + timedelta(hours=2))
     [vote] = read_item(stage.database, stage.campaign, "i1").votes
     assert (vote.taken, vote.span, vote.offline) == (moment, 6600, 600)
-    figures = read_snapshot(stage.database, stage.campaign).figures.people[judges[0]]
+    figures = read_figures(stage.database, stage.campaign, fresh=True).people[judges[0]]
     assert (figures.seconds, figures.offline) == (1800, 600), "the most that one answer counts for"
     [row] = [json.loads(line) for line in stage.texts("jsonl")["votes.jsonl"].splitlines()]
     assert (row["taken"], row["link"]) == (moment.isoformat(), "l1")

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from itertools import islice
 from types import SimpleNamespace
 
 _FIRST = frozenset("'=+-@\t\r")
 _LOOKS_LIVE = re.compile(r"'*[=+\-@\t\r]")
 _ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+BATCH = 1000
+"""Rows whose cells are looked through at once."""
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?")
 
 
-def to_csv(rows: Iterable[Sequence[object]]) -> str:
+def to_csv(rows: Iterable[Sequence[Hashable]]) -> str:
     """Return comma-separated values, with an apostrophe before each text that looks like a formula; numbers stay."""
 
     def escape(text: str) -> str:
@@ -24,13 +27,14 @@ def to_csv(rows: Iterable[Sequence[object]]) -> str:
 
     lines: list[str] = []
     # Python 3.11 quotes a carriage return only if lines end with one
-    file = SimpleNamespace(write=lambda line: lines.append(line.removesuffix("\r\n") + "\n"))
-    csv.writer(file, lineterminator="\r\n").writerows(
-        # most cells begin like none of these, and a call takes longer than a look
-        [escape(value) if isinstance(value, str) and value[:1] in _FIRST else value for value in row]
-        for row in rows
-    )
-    return "".join(lines)
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
+    given = iter(rows)
+    while batch := list(islice(given, BATCH)):
+        # cells are often alike, and few begin like a formula: looking at each row's cells one by one takes longest
+        found = {text for text in set().union(*batch) if isinstance(text, str) and text[:1] in _FIRST}
+        live: dict[Hashable, str] = {text: shown for text in found if (shown := escape(text)) != text}
+        writer.writerows([[live.get(value, value) for value in row] for row in batch] if live else batch)
+    return "".join([f"{line[:-2]}\n" for line in lines])
 
 
 def unescape(cells: Sequence[str]) -> list[str]:

@@ -13,13 +13,15 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mores.formatting import number, span
 from mores.stats import agreement as measures
-from mores.stats.annotators import annotator_quality, table_votes
+from mores.stats.annotators import LabelTable, annotator_quality
+from mores.stats.classification import Bools, Floats
 from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.intervals import Interval, ratio_interval
 from mores.stats.marks import AgreementFigure
@@ -105,64 +107,117 @@ class Figures:
     times: Sequence[StageTime] = ()
 
 
+Indices = npt.NDArray[np.integer[Any]]
+
+
+class VoteTable(NamedTuple):
+    """Answers column by column, sorted by item, stage and person; names are places in sorted lists."""
+
+    items: Sequence[str]
+    stages: Sequence[str]
+    people: Sequence[str]
+    labels: Sequence[str]
+    item: Indices
+    stage: Indices
+    version: Indices
+    person: Indices
+    label: Indices
+    """-1 where there is none."""
+    correct: Floats
+    """Not a number where the item is no attention check, and in the next two where something is not known."""
+    seconds: Floats
+    span: Floats
+    offline: Floats
+
+    @property
+    def unit(self) -> Indices:
+        """The item and stage of each answer, as one number."""
+        return self.item.astype(np.intp) * max(1, len(self.stages)) + self.stage
+
+    def last_versions(self) -> Bools:
+        """Return which answers are about the last version of an item that was judged at its stage; no checks are."""
+        judged, unit = np.isnan(self.correct), self.unit
+        last = np.zeros(max(1, len(self.items) * len(self.stages)), dtype=self.version.dtype)
+        np.maximum.at(last, unit[judged], self.version[judged])
+        newest: Bools = judged & (self.version == last[unit])
+        return newest
+
+
+class _Places(dict[str | None, int]):
+    """Names with their places, in the order in which they come."""
+
+    def __missing__(self, name: str | None) -> int:
+        return self.setdefault(name, len(self))
+
+
+def table_given(batches: Iterable[Sequence[Sequence[Any]]]) -> VoteTable:
+    """Table answers, which come as rows of the fields of `Given`, some at a time."""
+    places = {name: _Places() for name in ("item", "stage", "person", "label")}
+    columns: dict[str, list[Any]] = {name: [] for name in Given._fields}
+    for rows in batches:
+        for name, values in zip(Given._fields, zip(*rows, strict=True), strict=True):
+            if name in places:
+                columns[name].append(np.fromiter(map(places[name].__getitem__, values), np.int32, len(values)))
+            else:
+                columns[name].append(np.array(values, dtype=np.int32 if name == "version" else np.float64))
+    none = [np.array([], dtype=np.int32)]
+    table: dict[str, Any] = {name: np.concatenate(columns.pop(name) or none) for name in Given._fields}
+    names = {}
+    for name, known in places.items():
+        names[name] = sorted(value for value in known if value is not None)
+        rank: dict[str | None, int] = {value: place for place, value in enumerate(names[name])} | {None: -1}
+        table[name] = np.array([rank[value] for value in known], dtype=np.int32)[table[name]]
+    order = np.lexsort((table["person"], table["stage"], table["item"]))
+    for name in Given._fields:  # one after the other: all at once would be in memory twice
+        table[name] = table[name][order]
+    return VoteTable(names["item"], names["stage"], names["person"], names["label"], **table)
+
+
 def summarise_votes(
-    votes: Sequence[Given],
+    votes: Sequence[Given] | VoteTable,
     stages: Sequence[str],
     written: Mapping[str, tuple[int, float]] | None = None,
-    count_seconds: Callable[[float], float] = float,
+    count_seconds: Callable[[float], float] | None = float,
 ) -> Figures:
     """Return the figures of a campaign; `written` says how many items each person has sent, and in how many seconds.
 
-    `count_seconds` says what a span by the server's clock counts for.
+    `count_seconds` says what a span by the server's clock counts for; None leaves people out.
     """
-    judged = last_versions(vote for vote in votes if vote.correct is None)
-    by_stage: dict[str, list[Given]] = defaultdict(list)
-    for vote in judged:
-        by_stage[vote.stage].append(vote)
-    found = (measure_agreement(by_stage[stage]) for stage in stages if stage in by_stage)
+    table = votes if isinstance(votes, VoteTable) else table_given([votes] if votes else [])
+    judged = table.last_versions()
+    by_stage = [
+        (stage, judged & (table.stage == table.stages.index(stage))) for stage in stages if stage in table.stages
+    ]
     return Figures(
-        agreement=[agreement for agreement in found if agreement],
-        people=measure_people(votes, judged, written or {}, count_seconds),
-        times=[time for stage in stages if (time := _time(stage, by_stage[stage]))],
+        agreement=[agreement for stage, mine in by_stage if (agreement := measure_agreement(stage, table, mine))],
+        people=measure_people(table, judged, written or {}, count_seconds) if count_seconds else {},
+        times=[time for stage, mine in by_stage if (time := _time(stage, table.seconds[mine]))],
     )
 
 
-def last_versions(votes: Iterable[Given]) -> list[Given]:
-    """Return the answers about the last version of each item that was judged at each stage."""
-    known = list(votes)
-    last: dict[tuple[str, str], int] = {}
-    for vote in known:
-        key = vote.item, vote.stage
-        last[key] = max(last.get(key, 0), vote.version)
-    return [vote for vote in known if last[vote.item, vote.stage] == vote.version]
-
-
-def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
-    """Return the agreement of one stage's answers; None where no item has two labels."""
-    labels: dict[str, dict[str, str]] = defaultdict(dict)
-    for vote in votes:
-        if vote.label is not None:
-            labels[vote.item][vote.person] = vote.label
-    shared = {item: given for item, given in labels.items() if len(given) >= 2}
-    if not shared:
+def measure_agreement(stage: str, votes: VoteTable, mine: Bools) -> StageAgreement | None:
+    """Return the agreement of one stage's answers, which are `mine`; None where no item has two labels."""
+    labelled = np.flatnonzero(mine & (votes.label >= 0))
+    answers = np.bincount(votes.item[labelled], minlength=len(votes.items))
+    shared = labelled[answers[votes.item[labelled]] >= 2]
+    if not len(shared):
         return None
-    values = sorted({label for given in shared.values() for label in given.values()})
-    place = {value: number for number, value in enumerate(values)}
-    counts = np.zeros((len(shared), len(values)))
-    for row, given in enumerate(shared.values()):
-        for label in given.values():
-            counts[row, place[label]] += 1
-    table = measures.Votes(tuple(values), counts)
-    people = sorted({person for given in shared.values() for person in given})
+    items, row = np.unique(votes.item[shared], return_inverse=True)
+    used, column = np.unique(votes.label[shared], return_inverse=True)
+    shape = len(items), len(used)
+    counts = np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    table = measures.Votes(tuple(votes.labels[place] for place in used), counts)
     sizes = counts.sum(axis=1)
     alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
-    name, kappa, kappa_items = _kappa(shared, table, people)
+    people = len(np.unique(votes.person[shared]))
+    labels = [votes.labels[place] for place in votes.label[shared]] if people == 2 else []
+    name, kappa, kappa_items = _kappa(labels, table)
     return StageAgreement(
-        stage=votes[0].stage,
-        items=len(shared),
-        single=len(labels) - len(shared),
+        stage=stage,
+        items=len(items),
+        single=len(labelled) - len(shared),
         votes=int(counts.sum()),
-        people=len(people),
+        people=people,
         percent=_figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs)),
         alpha=_figure(measures.krippendorff_alpha(table), measures.krippendorff_alpha_interval(table)),
         kappa=kappa,
@@ -171,15 +226,15 @@ def measure_agreement(votes: Sequence[Given]) -> StageAgreement | None:
     )
 
 
-def _kappa(
-    shared: Mapping[str, Mapping[str, str]], table: measures.Votes, people: Sequence[str]
-) -> tuple[str, AgreementFigure, int]:
-    """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
-    if len(people) == 2:
-        pairs = [(given[people[0]], given[people[1]]) for given in shared.values()]
-        first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+def _kappa(pairs: Sequence[str], table: measures.Votes) -> tuple[str, AgreementFigure, int]:
+    """Return Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers.
+
+    `pairs` are the labels of two people, in turn; empty where there are more.
+    """
+    if pairs:
+        first, second = pairs[::2], pairs[1::2]
         interval = measures.cohen_kappa_interval(first, second, table.values)
-        return "Cohen's κ", _figure(measures.cohen_kappa(first, second), interval), len(pairs)
+        return "Cohen's κ", _figure(measures.cohen_kappa(first, second), interval), len(first)
     counts = np.asarray(table.counts)
     sizes = counts.sum(axis=1).astype(int)
     usual = max(Counter(sizes.tolist()).items(), key=lambda pair: (pair[1], pair[0]))[0]
@@ -201,35 +256,36 @@ def _figure(value: float | None, interval: Interval | None) -> AgreementFigure:
 
 
 def measure_people(
-    votes: Sequence[Given],
-    judged: Sequence[Given],
+    votes: VoteTable,
+    judged: Bools,
     written: Mapping[str, tuple[int, float]],
     count_seconds: Callable[[float], float] = float,
 ) -> dict[str, PersonFigures]:
     """Return what each person did: how many answers, how often with the others, how many checks passed, how long."""
-    places: dict[tuple[str, str], int] = {}
-    labelled = [
-        (places.setdefault((vote.item, vote.stage), len(places)), vote.person, vote.label)
-        for vote in judged
-        if vote.label is not None
-    ]
-    quality = annotator_quality(table_votes(labelled)) if labelled else {}
-    del labelled, places
-    mine: dict[str, list[Given]] = defaultdict(list)
-    for vote in votes:
-        mine[vote.person].append(vote)
+    labelled = judged & (votes.label >= 0)
+    units, place = np.unique(votes.unit[labelled], return_inverse=True)
+    known, annotator = np.unique(votes.person[labelled], return_inverse=True)
+    names = tuple(votes.people[person] for person in known)
+    given_labels = votes.label[labelled].astype(np.intp)
+    labels = LabelTable(tuple(range(len(units))), names, tuple(votes.labels), place, annotator, given_labels)
+    quality = annotator_quality(labels) if len(place) else {}
+    order = np.argsort(votes.person, kind="stable")
+    ends = np.searchsorted(votes.person[order], np.arange(len(votes.people) + 1))
+    numbers = {person: number for number, person in enumerate(votes.people)}
     found = {}
-    for person in sorted({*mine, *written}):
-        given = mine[person]
-        checks = [vote.correct for vote in given if vote.correct is not None]
-        timed = [vote.seconds for vote in given if vote.seconds > 0]
-        count, seconds = written.get(person, (0, 0.0))
+    for person in sorted({*votes.people, *written}):
+        number = numbers.get(person)
+        given = order[:0] if number is None else order[ends[number] : ends[number + 1]]
+        checks, seconds, span = votes.correct[given], votes.seconds[given], votes.span[given]
+        passed, timed = checks[~np.isnan(checks)], seconds[seconds > 0].tolist()
+        counted = np.where(np.isnan(span), seconds, span).tolist()
+        count, writing = written.get(person, (0, 0.0))
         found[person] = PersonFigures(
             votes=len(given),
             agreement=quality[person].agreement if person in quality else None,
-            checks=share_of(sum(checks), len(checks)) if checks else None,
-            seconds=sum(count_seconds(vote.seconds if vote.span is None else vote.span) for vote in given) + seconds,
-            offline=sum(vote.offline for vote in given),
+            checks=share_of(int(passed.sum()), len(passed)) if len(passed) else None,
+            seconds=sum(map(count_seconds, counted)) + writing,
+            offline=sum(votes.offline[given].tolist()),
             median_seconds=median(timed) if timed else None,
             written=count,
         )
@@ -261,9 +317,9 @@ def find_unusual(people: Mapping[str, PersonFigures]) -> dict[str, list[str]]:
     return dict(found)
 
 
-def _time(stage: str, votes: Sequence[Given]) -> StageTime | None:
-    timed = [vote.seconds for vote in votes if vote.seconds > 0]
-    if not timed:
+def _time(stage: str, seconds: Floats) -> StageTime | None:
+    timed = seconds[seconds > 0]
+    if not len(timed):
         return None
     low, middle, high = np.quantile(timed, [0.25, 0.5, 0.75])
     return StageTime(stage, len(timed), float(middle), float(low), float(high))

@@ -195,6 +195,19 @@ class ExportFile(NamedTuple):
     path: str
     data: bytes
 
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return len(self.data)
+
+    def read(self) -> bytes:
+        """Return what is in it."""
+        return self.data
+
+    def parts(self) -> Iterator[bytes]:
+        """Yield what is in it, some at a time."""
+        yield self.data
+
     @classmethod
     def of_records(cls, path: str, records: Iterable[BaseModel]) -> ExportFile:
         """Return a file with one record on each line, as JSON."""

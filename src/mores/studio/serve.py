@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import signal
 import socket
@@ -79,6 +80,10 @@ def make_sign_in_link(database: Database, person: str, role: Role) -> str:
 
 class StudioServer(uvicorn.Server):
     """A server that gives up reading files when it is told to stop: its threads would go on."""
+
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        gc.freeze()  # modules stay: the collector would look through all of them while an export is made
+        super().run(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         STOPPING.set()

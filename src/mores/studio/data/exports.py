@@ -22,8 +22,9 @@ from mores.studio.data.card import canary_of, hub_fields, one_line, write_card, 
 from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
-from mores.studio.data.tables import table_files, to_jsonl, version_rows
+from mores.studio.data.tables import JsonTable, SpooledFile, table_files, version_rows
 from mores.studio.kind import CampaignKind, ExportFile
+from mores.studio.progress import report
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
 from mores.studio.store.people import record
@@ -41,16 +42,15 @@ class Format:
 
     title: str
     summary: str
-    files: Callable[[Snapshot], Iterable[ExportFile]]
+    files: Callable[[Snapshot], Iterable[ExportFile | SpooledFile]]
 
 
-def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
+def _folder(snapshot: Snapshot) -> Iterator[ExportFile | SpooledFile]:
     kind = snapshot.campaign.kind
     yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.numbered)
     if kind.runs:
-        accepted = {item.id for item in snapshot.accepted}
-        rows = (row for row in version_rows(snapshot) if row["item"] in accepted)
-        yield ExportFile("versions.jsonl", to_jsonl(rows))
+        rows = (row for row in version_rows(snapshot) if row["item"] in snapshot.tally.given)
+        yield JsonTable().fill(rows).close("versions.jsonl")
 
 
 FORMATS: Mapping[str, Format] = {
@@ -90,32 +90,34 @@ class Kept(NamedTuple):
 
 def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
     """Return the files of an export, with its card and its paragraph for a paper."""
-    return list(iterate_files(snapshot, form))
+    return [ExportFile(file.path, file.read()) for file in iterate_files(snapshot, form)]
 
 
-def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
-    """Yield the same files; those of tables one at a time, because they may be large."""
+def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile | SpooledFile]:
+    """Yield the same files; large ones are on disk."""
     if form not in FORMATS:
         raise ConfigError(f"unknown format {form!r}; {suggest(form, FORMATS)}there are {', '.join(FORMATS)}")
-    made = FORMATS[form].files(snapshot)
-    files = {file.path: file.data for file in made} if form == "folder" else {}
-    head = files.pop(CARD, b"").decode() or f"# {one_line(snapshot.campaign.title)}\n"
+    files = {file.path: file for file in FORMATS[form].files(snapshot)}  # first: reading the items counts them
+    head = files.pop(CARD).read().decode() if CARD in files else f"# {one_line(snapshot.campaign.title)}\n"
     yield ExportFile(CARD, f"{head.rstrip()}\n\n{write_card(snapshot)}".encode())
-    yield from (ExportFile(path, data) for path, data in files.items())
-    if form != "folder":
-        yield from made
+    yield from files.values()
     if METHOD not in files:
         yield ExportFile(METHOD, f"{write_method(snapshot)}\n".encode())
     if CANARY not in files:
         yield ExportFile(CANARY, f"{canary_of(snapshot)}\n".encode())
 
 
-def pack(files: Iterable[ExportFile]) -> bytes:
+def pack(files: Iterable[ExportFile | SpooledFile]) -> bytes:
     """Return files as a ZIP archive whose bytes depend on nothing else."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in files:
-            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
+        for file in files:
+            entry = zipfile.ZipInfo(file.path, EPOCH)
+            entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, file.size
+            with archive.open(entry, "w") as member:
+                for part in file.parts():
+                    member.write(part)
+                    report()
     return buffer.getvalue()
 
 

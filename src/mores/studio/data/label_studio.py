@@ -21,6 +21,7 @@ from mores.errors import InputError
 from mores.io.exports import locate
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
+from mores.studio.data.tables import Spool, SpooledFile, indent_json
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
 from mores.studio.provenance import last_votes
@@ -30,16 +31,25 @@ from mores.studio.workflow import CampaignStage, is_judged
 
 CHOSEN = ("choice", "choices", "scale", "check", "select")
 MISSING = "missing"
+NEXT = "\n "
+"""Before each line of an object in a list."""
 OURS = {"mores_item", "mores_stage", "region", "language"}
 
 
-def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
+def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile | SpooledFile]:
     """Yield `tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
-    stage = judged_stage(snapshot)
-    tasks = [to_task(snapshot, number, item, stage) for number, item in enumerate(snapshot.items, 1)]
-    yield ExportFile("tasks.json", f"{json.dumps(tasks, ensure_ascii=False, indent=1)}\n".encode())
+    stage, tasks = judged_stage(snapshot), Spool()
+    names: dict[str, None] = {}
+    for number, item in enumerate(snapshot.read(), 1):
+        names |= dict.fromkeys(item.content)
+        tasks.write(
+            f"{',' if number > 1 else '['}\n {indent_json(to_task(snapshot, number, item, stage), NEXT)}".encode()
+        )
+    tasks.write(b"\n]\n" if snapshot.items else b"[]\n")
+    yield SpooledFile("tasks.json", tasks)
     if stage and snapshot.items:
-        yield ExportFile("config.xml", to_config(stage.form(snapshot.items[0]), snapshot.items).encode())
+        first = snapshot.items[0]
+        yield ExportFile("config.xml", to_config(stage.form(first), list(names), main_text(first.content)).encode())
 
 
 def judged_stage(snapshot: Snapshot) -> CampaignStage | None:
@@ -54,6 +64,7 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
     annotations = []
     if stage:
         data["mores_stage"] = stage.name
+        form, about = stage.form(item), main_text(item.content)
         annotations = [
             {
                 "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
@@ -61,7 +72,7 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
                 "lead_time": vote.seconds,
                 "was_cancelled": False,
                 "ground_truth": False,
-                "result": to_results(stage.form(item), vote.answer, main_text(item.content)),
+                "result": to_results(form, vote.answer, about),
             }
             for vote in last_votes(item, stage.name)
         ]
@@ -140,10 +151,8 @@ def _span(name: str, number: int, span: Mapping[str, Any], about: str) -> dict[s
     return shared | {"type": "labels", "value": value, "meta": {"mores": dict(span)}}
 
 
-def to_config(form: StudioForm, items: Sequence[CampaignItem]) -> str:
+def to_config(form: StudioForm, names: Sequence[str], about: str) -> str:
     """Return a labelling interface for Label Studio with the texts of the items and the questions of the form."""
-    names = list(dict.fromkeys(name for item in items for name in item.content))
-    about = main_text(items[0].content)
     lines = ["<View>", *(f"  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>" for name in names)]
     for field in form.fields:
         shared = f"name={quoteattr(field.name)} toName={quoteattr(about)}"

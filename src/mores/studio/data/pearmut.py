@@ -9,7 +9,6 @@ by model: `score`, `error_spans`, `textfield`), `actions` with times, `user_id` 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,8 +17,8 @@ from mores.errors import InputError
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
+from mores.studio.data.tables import JsonTable, Spool, SpooledFile, indent_json
 from mores.studio.form import StudioForm
-from mores.studio.kind import ExportFile
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content, ItemVote
 from mores.studio.timeline import join_forms, list_values
@@ -28,22 +27,24 @@ MODEL = "item"
 """The name under which an item's text stands in `tgt`, where it is not a model's."""
 OURS = "mores"
 """The field that keeps what pearmut has no place for."""
+DOCUMENT = "\n  "
+"""Before each line of a document."""
 SCORES = ("score", "rating")
 
 
-def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
+def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
     """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
-    stage = judged_stage(snapshot)
-    items = [to_item(snapshot, item, _marked(stage.form(item)) if stage else None) for item in snapshot.items]
+    stage, campaign, log = judged_stage(snapshot), Spool(), JsonTable()
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
-    campaign = {"info": info, "campaign_id": snapshot.campaign.id, "data": [[item] for item in items]}
-    yield ExportFile("campaign.json", f"{json.dumps(campaign, ensure_ascii=False, indent=1)}\n".encode())
-    lines = [
-        json.dumps(to_line(snapshot, vote, shown, number), ensure_ascii=False)
-        for number, (item, shown) in enumerate(zip(snapshot.items, items, strict=True))
-        for vote in (last_votes(item, stage.name) if stage else ())
-    ]
-    yield ExportFile("annotations.jsonl", "".join(f"{line}\n" for line in lines).encode())
+    head = indent_json({"info": info, "campaign_id": snapshot.campaign.id, "data": []})
+    campaign.write(head.removesuffix("]\n}").encode())
+    for number, item in enumerate(snapshot.read()):
+        shown = to_item(snapshot, item, _marked(stage.form(item)) if stage else None)
+        campaign.write(f"{',' if number else ''}{DOCUMENT}{indent_json([shown], DOCUMENT)}".encode())
+        log.fill(to_line(snapshot, vote, shown, number) for vote in (last_votes(item, stage.name) if stage else ()))
+    campaign.write(b"\n ]\n}\n" if snapshot.items else b"]\n}\n")
+    yield SpooledFile("campaign.json", campaign)
+    yield log.close("annotations.jsonl")
 
 
 def _marked(form: StudioForm) -> tuple[str, str] | None:

@@ -76,9 +76,9 @@ class StoredItems(Sequence[CampaignItem]):
 class ChosenItems:
     """Some of the items, or items changed, each time they are read."""
 
-    items: Sequence[CampaignItem]
+    read: Callable[[], Iterator[CampaignItem]]
     choose: Callable[[CampaignItem], CampaignItem | None]
     """The item as it is given; None to leave it out."""
 
     def __iter__(self) -> Iterator[CampaignItem]:
-        return (given for item in self.items if (given := self.choose(item)) is not None)
+        return (given for item in self.read() if (given := self.choose(item)) is not None)

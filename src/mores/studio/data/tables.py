@@ -5,16 +5,18 @@ JSON Lines keeps values as they are. CSV and Parquet have one column for each fi
 
 from __future__ import annotations
 
-import io
 import json
+import os
+import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Any, ClassVar, NamedTuple, Self
 
 from mores.io import formulas
 from mores.io.arrow import import_parquet
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import Figures, PersonFigures
-from mores.studio.kind import ExportFile
 from mores.studio.practice import QualificationTest
 from mores.studio.provenance import matches_language, matches_region
 from mores.studio.records import CampaignItem
@@ -23,15 +25,50 @@ from mores.studio.store.panels import Panel, pay_columns
 from mores.studio.store.people import Member
 
 Row = dict[str, Any]
-BATCH = 1000
+BATCH = 100
 """Rows of a table that are turned into text at once."""
+SMALL = 2**20
+"""Bytes of a file that are in memory at most."""
 NUMBERS = {"version": "int", "returns": "int", "seconds": "float"}
 """Columns of Parquet that hold numbers; all others are text."""
 WHOLE = (list, dict, bool)
 """What a cell holds as JSON."""
-_json = json.JSONEncoder(ensure_ascii=False).encode
+_json, _text = json.JSONEncoder(ensure_ascii=False).encode, json.encoder.encode_basestring
+_CELLS: dict[str, str] = {}
 END = "\0"
 """Ends a line until all columns are known; no text of the studio has it."""
+
+
+class Spool(tempfile.SpooledTemporaryFile[bytes]):
+    """An empty file that is on disk once it is no longer small, and gone when nobody needs it."""
+
+    def __init__(self) -> None:
+        super().__init__(SMALL)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class SpooledFile(NamedTuple):
+    """A file of an export that may be large: in memory while it is small, then on disk."""
+
+    path: str
+    file: Spool
+
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
+        return self.file.seek(0, os.SEEK_END)
+
+    def read(self) -> bytes:
+        """Return what is in it."""
+        return b"".join(self.parts())
+
+    def parts(self) -> Iterator[bytes]:
+        """Yield what is in it, some at a time."""
+        self.file.seek(0)
+        while part := self.file.read(SMALL):
+            yield part
 
 
 def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
@@ -55,24 +92,29 @@ def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
 
 def vote_rows(snapshot: Snapshot, item: CampaignItem) -> Iterator[Row]:
     """Yield every vote about an item, also about earlier versions."""
-    label = snapshot.campaign.kind.label
+    label, links = snapshot.campaign.kind.label, snapshot.counted.links
+    votes = [(vote.version, vote.at.isoformat(), snapshot.number(vote.person), vote) for vote in item.votes]
+    if all(at.endswith("+00:00") for _, at, _, _ in votes):  # their texts are compared faster
+        votes.sort(key=itemgetter(0, 1, 2))
+    else:
+        votes.sort(key=lambda given: (given[0], given[3].at, given[2]))
     return (
         {
             "item": item.id,
             "stage": vote.stage,
-            "version": vote.version,
-            "person": snapshot.number(vote.person),
+            "version": version,
+            "person": person,
             "label": label(vote.stage, vote.answer),
             "seconds": vote.seconds,
-            "at": vote.at.isoformat(),
+            "at": at,
             "answer": vote.answer,
             "taken": vote.taken.isoformat() if vote.taken else None,
             "offline": vote.offline,
             "from_region": matches_region(item, vote.standing),
             "knows_language": matches_language(item, vote.standing),
-            "link": snapshot.tally.links.get(vote.standing.link, "") if vote.standing else "",
+            "link": links.get(vote.standing.link, "") if vote.standing else "",
         }
-        for vote in sorted(item.votes, key=lambda vote: (vote.version, vote.at, snapshot.number(vote.person)))
+        for version, at, person, vote in votes
     )
 
 
@@ -126,104 +168,133 @@ def time_rows(
     return rows
 
 
-def table_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
+def table_files(snapshot: Snapshot, form: str) -> Iterator[SpooledFile]:
     """Yield `items`, `votes` and `versions` as csv, jsonl or parquet."""
     make = TABLES[form]
-    items, votes, versions = make(("content", "results")), make(("answer",)), make(("content",))
-    for item in snapshot.items:  # reading them is what takes long: once for both
+    items, votes = make(("content", "results")), make(("answer",))
+    for item in snapshot.read():  # reading them is what takes long: once for both
         items.add(item_row(snapshot, item))
-        for row in vote_rows(snapshot, item):
-            votes.add(row)
-    yield ExportFile(f"items.{form}", items.close())
-    yield ExportFile(f"votes.{form}", votes.close())
-    for row in version_rows(snapshot):
-        versions.add(row)
-    yield ExportFile(f"versions.{form}", versions.close())
+        votes.fill(vote_rows(snapshot, item))
+    yield items.close(f"items.{form}")
+    yield votes.close(f"votes.{form}")
+    yield make(("content",)).fill(version_rows(snapshot)).close(f"versions.{form}")
 
 
-class JsonTable:
-    """Rows as JSON Lines."""
+class RowTable(ABC):
+    """Rows that become a file, some at a time."""
 
-    def __init__(self, _nested: Sequence[str]) -> None:
-        self._written = io.BytesIO()
+    batches: ClassVar[int] = 1
+    """How many batches are turned into a part of the file at once."""
+
+    def __init__(self, nested: Sequence[str] = ()) -> None:
+        self._nested = nested
+        self._rows: list[Row] = []
+        self._file = Spool()
 
     def add(self, row: Row) -> None:
-        """Add an object on a line of its own."""
-        self._written.write(f"{_json(row)}\n".encode())
+        """Add a row."""
+        self._rows.append(row)
+        if len(self._rows) == BATCH * self.batches:
+            self._write()
 
-    def close(self) -> bytes:
+    def fill(self, rows: Iterable[Row]) -> Self:
+        """Add rows."""
+        for row in rows:
+            self.add(row)
+        return self
+
+    def close(self, path: str) -> SpooledFile:
         """Return the file."""
-        return self._written.getvalue()
+        self._write()
+        return SpooledFile(path, self._file)
+
+    @abstractmethod
+    def _write(self) -> None:
+        """Turn the rows that wait into a part of the file."""
 
 
-class CsvTable:
+class JsonTable(RowTable):
+    """Rows as JSON Lines."""
+
+    def _write(self) -> None:
+        self._file.write("".join([f"{_json(row)}\n" for row in self._rows]).encode())
+        self._rows = []
+
+
+class CsvTable(RowTable):
     """Rows as CSV; the fields of nested records are columns such as `content.question`.
 
     A column that only later rows have is not known before: each line ends with a mark that no text can have, in whose
     place its empty cells are put when all columns are known.
     """
 
-    def __init__(self, nested: Sequence[str]) -> None:
-        self._nested = nested
+    def __init__(self, nested: Sequence[str] = ()) -> None:
+        super().__init__(nested)
         self._names: dict[str, None] = {}
-        self._rows: list[Row] = []
-        self._parts: list[tuple[int, bytes]] = []
-
-    def add(self, row: Row) -> None:
-        """Add a line."""
-        self._rows.append(flatten(row, self._nested))
-        if len(self._rows) == BATCH:
-            self._write()
+        self._parts: list[tuple[int, int]] = []
+        """How many columns were known, and how many bytes were written."""
 
     def _write(self) -> None:
-        rows, names = self._rows, self._names
-        names |= dict.fromkeys(name for row in rows for name in row)
-        lines = formulas.to_csv([*map(row.get, names), END] for row in rows)
-        self._parts.append((len(names), lines.encode()))
+        names = self._names
+        rows = [flatten(row, self._nested) for row in self._rows]
+        for row in rows:
+            if not row.keys() <= names.keys():
+                names |= dict.fromkeys(row)
+        order = list(names)
+        lines = formulas.to_csv([*(row.values() if list(row) == order else map(row.get, order)), END] for row in rows)
+        self._parts.append((len(names), self._file.write(lines.encode())))
         self._rows = []
 
-    def close(self) -> bytes:
+    def close(self, path: str) -> SpooledFile:
         """Return the file."""
         self._write()
-        if not self._names:
-            return b"\n"
-        header = formulas.to_csv([list(self._names)]).encode()
-        ends = ((b"," * (len(self._names) - known) + b"\n", part) for known, part in self._parts)
-        return b"".join([header, *(part.replace(f",{END}\n".encode(), end) for end, part in ends)])
+        written, whole = self._file, Spool()
+        whole.write(formulas.to_csv([list(self._names)]).encode() if self._names else b"\n")
+        written.seek(0)
+        for known, size in self._parts:
+            end = b"," * (len(self._names) - known) + b"\n"
+            whole.write(written.read(size).replace(f",{END}\n".encode(), end))
+        return SpooledFile(path, whole)
 
 
-class ParquetTable:
+class ParquetTable(RowTable):
     """The columns of the CSV as Parquet; ConfigError where pyarrow is not installed."""
 
-    def __init__(self, nested: Sequence[str]) -> None:
+    batches = 100  # each part of a column takes memory of its own
+
+    def __init__(self, nested: Sequence[str] = ()) -> None:
+        super().__init__(nested)
         self._parquet = import_parquet()
-        self._nested = nested
         self._columns: dict[str, list[Any]] = {}
         self._count = 0
 
-    def add(self, row: Row) -> None:
-        """Add a row; columns that earlier ones lack are empty in them."""
-        for name, value in flatten(row, self._nested).items():
-            column = self._columns.setdefault(name, [])
-            column += [None] * (self._count - len(column))
-            column.append(value if value is None or name in NUMBERS else str(value))
-        self._count += 1
+    def _write(self) -> None:
+        import pyarrow as pa
 
-    def close(self) -> bytes:
+        rows = [flatten(row, self._nested) for row in self._rows]
+        for name in {name: None for row in rows for name in row}:
+            kind = {"int": pa.int64(), "float": pa.float64()}.get(NUMBERS.get(name, ""), pa.string())
+            values = (row.get(name) for row in rows)
+            cells = [value if value is None or name in NUMBERS else str(value) for value in values]
+            column = self._columns.setdefault(name, [pa.array([], kind)])
+            column += [pa.nulls(self._count - sum(map(len, column)), kind), pa.array(cells, kind)]
+        self._count += len(rows)
+        self._rows = []
+
+    def close(self, path: str) -> SpooledFile:
         """Return the file."""
         import pyarrow as pa
 
-        kinds = {"int": pa.int64(), "float": pa.float64()}
-        arrays = {
-            name: pa.array(column + [None] * (self._count - len(column)), kinds.get(NUMBERS.get(name, ""), pa.string()))
-            for name, column in self._columns.items()
-        }
-        buffer = io.BytesIO()
-        self._parquet.write_table(pa.table(arrays), buffer)
-        return buffer.getvalue()
+        self._write()
+        arrays = {}
+        for name in list(self._columns):
+            column = self._columns.pop(name)
+            arrays[name] = pa.concat_arrays([*column, pa.nulls(self._count - sum(map(len, column)), column[0].type)])
+        self._parquet.write_table(pa.table(arrays), self._file)
+        return SpooledFile(path, self._file)
 
 
-TABLES: Mapping[str, Callable[[Sequence[str]], JsonTable | CsvTable | ParquetTable]] = {
+TABLES: Mapping[str, Callable[[Sequence[str]], RowTable]] = {
     "csv": CsvTable,
     "jsonl": JsonTable,
     "parquet": ParquetTable,
@@ -232,18 +303,21 @@ TABLES: Mapping[str, Callable[[Sequence[str]], JsonTable | CsvTable | ParquetTab
 
 def to_csv(rows: Iterable[Row], nested: Sequence[str]) -> bytes:
     """Return rows as CSV."""
-    table = CsvTable(nested)
-    for row in rows:
-        table.add(row)
-    return table.close()
+    return CsvTable(nested).fill(rows).close("").read()
 
 
-def to_jsonl(rows: Iterable[Row], nested: Sequence[str] = ()) -> bytes:
-    """Return one object for each row."""
-    table = JsonTable(nested)
-    for row in rows:
-        table.add(row)
-    return table.close()
+def indent_json(value: Any, margin: str = "\n") -> str:
+    """Return JSON as `json.dumps` writes it with `indent=1`, in a fraction of its time."""
+    inner = f"{margin} "
+    if type(value) is dict and value:
+        lines = [
+            f"{inner}{_text(name)}: {_text(inside) if type(inside) is str else indent_json(inside, inner)}"
+            for name, inside in value.items()
+        ]
+        return f"{{{','.join(lines)}{margin}}}"
+    if type(value) in (list, tuple) and value:
+        return f"[{','.join([inner + indent_json(inside, inner) for inside in value])}{margin}]"
+    return _text(value) if type(value) is str else _json(value)
 
 
 def flatten(row: Row, nested: Sequence[str]) -> Row:
@@ -252,9 +326,18 @@ def flatten(row: Row, nested: Sequence[str]) -> Row:
     for name, value in row.items():
         if name in nested:
             for inner, inside in value.items():
-                flat[f"{name}.{inner}"] = _json(inside) if type(inside) in WHOLE else inside
-        elif value is True or value is False:
-            flat[name] = "true" if value else "false"
+                flat[f"{name}.{inner}"] = _cell(inside) if type(inside) in WHOLE else inside
         else:
-            flat[name] = _json(value) if type(value) in WHOLE else value
+            flat[name] = _cell(value) if type(value) in WHOLE else value
     return flat
+
+
+def _cell(value: Any) -> str:
+    """Return JSON; the same short lists come again and again."""
+    text = repr(value)
+    if (known := _CELLS.get(text)) is not None:
+        return known
+    found = _json(value)
+    if len(text) < 100 and len(_CELLS) < BATCH:
+        _CELLS[text] = found
+    return found

@@ -8,13 +8,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future
 from datetime import datetime
 from threading import Lock, Thread
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, func, select, true, update
 
 from mores.stats.annotators import fit_dawid_skene, table_votes
-from mores.studio.figures import Figures, Given, summarise_votes
+from mores.studio.figures import Figures, Given, VoteTable, summarise_votes, table_given
 from mores.studio.records import EventKind
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign
@@ -121,19 +121,11 @@ def read_figures(database: Database, campaign: Campaign, *, fresh: bool = False)
     return _figures.get(database, campaign.id, version, make, fresh=fresh)
 
 
-def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:
-    """Return every answer of the campaign, in the order of items and people."""
+def read_votes(connection: Connection, campaign: Campaign) -> VoteTable:
+    """Return every answer of the campaign."""
     columns = (votes.c[name] for name in Given._fields)
-    query = select(*columns).where(votes.c.campaign == campaign.id)
-    rows = connection.execute(
-        query.order_by(votes.c.item, votes.c.stage, votes.c.person).execution_options(yield_per=1000)
-    )
-    known: dict[Any, Any] = {}  # the same names and labels come again and again
-    same = known.setdefault
-    return [
-        Given(same(item, item), same(stage, stage), version, same(person, person), same(label, label), *rest)
-        for item, stage, version, person, label, *rest in rows
-    ]
+    query = select(*columns).where(votes.c.campaign == campaign.id).execution_options(yield_per=1000)
+    return table_given(connection.execute(query).partitions())
 
 
 def read_writing(connection: Connection, campaign: Campaign, author: str | None = None) -> dict[str, tuple[int, float]]:

@@ -59,36 +59,35 @@ class Tally:
         if item.region:
             self.regions.add(item.region)
         verified = STAGE in item.results and bool(item.votes)
-        differs = agreed and sorted(item.content.get("correct", ())) != sorted(agreed)
-        matched = Counter(matches_region(item, vote.standing) for vote in votes)
-        counts.update(
-            {
-                "items": 1,
-                "verified": verified,
-                "accepted": accepted,
-                "passed": verified and accepted,
-                "single": accepted and len(agreed) == 1,
-                "multi": accepted and len(agreed) > 1,
-                "votes": sum(vote.stage == STAGE for vote in item.votes),
-                "unknown": sum(vote.stage == STAGE and UNKNOWN in vote.answer["answer"] for vote in item.votes),
-                "differ": accepted and item.author is not None and bool(differs),
-                "played": any(ask.answer for ask in asks),
-                "rounds": len(asks),
-                "answered": sum(bool(ask.answer) for ask in asks),
-                "written": item.author is not None,
-                "drafted": any(ask.task == "draft" and ask.answer for ask in item.asks),
-                "decided": bool(result.get("adjudicated")),
-            }
-        )
+        judged = [vote for vote in item.votes if vote.stage == STAGE]
+        counts["items"] += 1
+        counts["verified"] += verified
+        counts["votes"] += len(judged)
+        counts["unknown"] += sum([UNKNOWN in vote.answer["answer"] for vote in judged])
+        counts["written"] += item.author is not None
+        counts["decided"] += bool(result.get("adjudicated"))
+        if accepted:
+            differs = agreed and sorted(item.content.get("correct", ())) != sorted(agreed)
+            counts["accepted"] += 1
+            counts["passed"] += verified
+            counts["single"] += len(agreed) == 1
+            counts["multi"] += len(agreed) > 1
+            counts["differ"] += item.author is not None and bool(differs)
+            self.agreeing = [min([*self.agreeing, int(result.get("agreeing", 0))])]
+        if item.asks:
+            counts["played"] += any(ask.answer for ask in asks)
+            counts["rounds"] += len(asks)
+            counts["answered"] += sum(bool(ask.answer) for ask in asks)
+            counts["drafted"] += any(ask.task == "draft" and ask.answer for ask in item.asks)
         if ended := [ask.answer for ask in asks if not ask.waiting]:
             self.last_rounds[ended[-1]["beaten"] if ended[-1] else None] += 1
-        if accepted:
-            self.agreeing = [min([*self.agreeing, int(result.get("agreeing", 0))])]
-        if STAGE in item.results and votes:
+        if settled := STAGE in item.results and bool(votes):
             self.verifiers[len(votes)] += 1
-            self.native += matched
         self.people[len(votes)] += 1
-        self.given += matched
+        for vote in votes:
+            matched = matches_region(item, vote.standing)
+            self.given[matched] += 1
+            self.native[matched] += settled
         if self.settings.ask_others and verified and (popular := popular_answer(item)) is not None:
             counts["popular"] += popular not in ("", "".join(agreed))
 

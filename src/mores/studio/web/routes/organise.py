@@ -54,7 +54,7 @@ def figures(place: Organising) -> Response:
         kind, settings = campaign.kind, campaign.settings
         counted = kind.count(settings) if kind.count else None
         left = 0
-        for item in snapshot.items:
+        for item in snapshot.read():
             left += may(campaign.flow, item, place.person, Recheck) is None
             if counted is not None:
                 counted.add(item)
