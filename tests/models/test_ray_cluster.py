@@ -39,7 +39,7 @@ ray = pytest.importorskip("ray", reason="needs Ray: pip install '.[ray]'")
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     ray.init(
         "local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.CRITICAL,
