@@ -7,9 +7,10 @@
     python benchmarks/ray_workers.py … --save             # and adds a line to results/ray.jsonl
 
 Each run has its own process; with `--rounds` all run in turn that many times, and medians are shown. Mores keeps all
-answers in a store; Ray Data, with as many actors as the largest number of workers, only returns them, out of order. A
-worker answers eight texts at once. Times begin with the first answer. CPU and memory are those of the process that runs
-the command, and the CPU of Ray's processes; the memory after each tenth of the texts: it must not grow with them.
+answers in a store, in the order of the texts; Ray Data, with as many actors as the largest number of workers, only
+returns them, and so does `workers alone` beside it: Mores' workers without the engine and the store. A worker answers
+eight texts at once. Times begin with the first answer. CPU and memory are those of the process that runs the command,
+and the CPU of Ray's processes; the memory after each tenth of the texts: it must not grow with them.
 """
 
 from __future__ import annotations
@@ -110,6 +111,28 @@ async def measure(rows: int, delay: float, workers: int) -> dict[str, Any]:
     return result
 
 
+async def measure_calls(rows: int, delay: float, workers: int) -> dict[str, Any]:
+    """One run of Mores' workers in this process, without the engine and the store."""
+    start_ray(workers)
+    model = open_asker(Slow(delay), store=None, ray=True, ray_workers=workers).model
+    clock, asked = Clock(rows), jobs(rows)
+
+    async def ask() -> None:
+        for job in asked:
+            assert isinstance(job.request, Request)
+            assert await model.complete(job.request)
+            clock.count(1)
+
+    async with model:
+        calls: list[asyncio.Task[None]] = []
+        while clock.answered < rows:
+            calls += [asyncio.create_task(ask()) for _ in range(model.concurrency - len(calls))]
+            await asyncio.sleep(0.02)
+        result = clock.result("workers alone")
+        await asyncio.gather(*calls)
+    return result
+
+
 class Actor:
     """The same judge as Ray Data takes one."""
 
@@ -200,7 +223,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.measure:
         workers, batch = given.measure
-        if batch:
+        if batch < 0:
+            print(json.dumps(run(measure_calls(given.rows, given.delay, workers))))
+        elif batch:
             print(json.dumps(measure_data(given.rows, given.delay, workers, batch)))
         else:
             print(json.dumps(run(measure(given.rows, given.delay, workers))))
@@ -208,7 +233,8 @@ def main() -> None:
     load = os.getloadavg()[0]
     numbers = [int(number) for number in given.workers.split(",")]
     wanted = [*([] if given.only_ray else [(0, 0)]), *((number, 0) for number in numbers)]
-    wanted += [(max(numbers), int(size)) for size in given.data.split(",") if size]
+    if given.data:
+        wanted += [(max(numbers), size) for size in (-1, *map(int, given.data.split(",")))]
     command = [sys.executable, __file__, "--rows", str(given.rows), "--delay", str(given.delay), "--measure"]
     rounds = [
         [

@@ -80,7 +80,8 @@ def connect(address: str | bool | None) -> Cluster:
                 where, fix = "Ray could not be started", "try again when this machine has less to do"
             else:
                 where = f"no Ray cluster at {place}"
-                fix = "check with `ray status` that it runs and has this machine, with the same RAY_AUTH_MODE"
+                fix = "check with `ray status` that it runs and has this machine; if it has a token, set RAY_AUTH_MODE="
+                fix += "token here, with the same token in RAY_AUTH_TOKEN or ~/.ray/auth_token"
             raise ConfigError(f"{where}: {first_line(exc)}; {fix}", setting="ray") from exc
         # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
         internals: Any = import_module("ray._private.worker")

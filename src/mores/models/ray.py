@@ -150,7 +150,7 @@ class RayModel:
         task = ray.remote(Opening.describe).options(**self._resources, max_retries=3)
         reference = task.remote(self._opening)
         if not ray.wait([reference], timeout=NOTICE)[0]:
-            self._note(f"Ray: no worker is ready yet; it may take {PATIENCE:g} s; {self._share.needs}")
+            self._note(self._waits)
         try:
             card: Card | MoresError = ray.get(reference, timeout=PATIENCE)
         except ray.exceptions.GetTimeoutError as exc:
@@ -235,6 +235,7 @@ class RayModel:
         self._seats = []
         self._watch = self._start_watch()
         self._keepers = [asyncio.create_task(self._keep()) for _ in range(self._share.workers)]
+        notice = asyncio.get_running_loop().call_later(NOTICE, lambda: self._note(self._waits))
         try:
             await self._up.wait()
             if self._problem:
@@ -242,6 +243,8 @@ class RayModel:
         except BaseException:
             await self.__aexit__()
             raise
+        finally:
+            notice.cancel()
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -390,6 +393,11 @@ class RayModel:
         self._up.set()
         while self._calls:
             self._calls.popleft().settle(self._problem)
+
+    @property
+    def _waits(self) -> str:
+        why = f"it loads the model, or waits for room in the cluster, where {self._share.needs}"
+        return f"Ray: no worker is ready after {NOTICE:g} s: {why}; without any, the run stops after {PATIENCE:g} s"
 
     def _none_started(self) -> ModelError:
         return ModelError(f"{self._model}: no Ray worker could be started within {PATIENCE:g} s; {self._share.needs}")
