@@ -75,20 +75,35 @@ def test_workers_without_a_gpu_see_none() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
-def test_bench_and_build_write_the_same_files(mores: Run, home: Path) -> None:
+def test_every_command_writes_the_same_files(mores: Run, home: Path) -> None:
     sample = benchmark("normad").folder
     assert sample
     Path("data").mkdir()
     Path("data", benchmark("normad").source).symlink_to(sample / "sample")
     put(home, [item.model_copy(update={"wrong": (), "answer": f"They eat {item.id}."}) for item in survey(20)], "texts")
     Path("mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
-    Path("s.jsonl").write_text(json.dumps({"contains": "", "answer": "yes"}) + "\n")
-    for out, ray_options in (("here", []), ("there", ["--ray", "--ray-workers", "1"])):
-        asking = ["--model", "fake:s.jsonl", *ray_options]
-        done = mores("bench", "normad", "--data", "data", "--out", f"{out}/bench", "--no-store", *asking)
-        assert done.returncode == 0, done.stderr
-        done = mores("build", "mine.yaml", "--out", f"{out}/build", *asking)
-        assert done.returncode == 0, done.stderr
+    said = {
+        "List the checkable claims": "- Nobody knows why.",
+        "Decide whether a claim": "Reason: it is there\nVerdict: supported",
+        "the answer is relevant": "<explanation>It is.</explanation><judgment>relevant</judgment>",
+        "": "yes",
+    }
+    script = [{"contains": contains, "answer": answer} for contains, answer in said.items()]
+    Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in script))
+    rows = "".join(f"{n},With a {'fork' if n % 2 else 'spoon'}.,{n % 2 == 0}\n" for n in range(20))
+    Path("pairs.csv").write_text("instruction,text,correct\n" + rows)
+    answers = [{"id": str(n), "question": "Why?", "answer": f"Because of {n}.", "language": "en"} for n in range(9)]
+    Path("answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    Path("passages.jsonl").write_text(json.dumps({"id": "1", "text": "Nobody knows why."}) + "\n")
+    for out, ray_options in (("here", ""), ("there", "--ray --ray-workers 1")):
+        for command in (
+            f"bench normad --data data --model fake:s.jsonl --no-store --out {out}/bench",
+            f"build mine.yaml --model fake:s.jsonl --out {out}/build",
+            f"meta --data pairs.csv --metric excam:fake:first-word --baselines always --no-store --out {out}/meta",
+            f"longform answers.jsonl --judge fake:s.jsonl --corpus passages.jsonl --no-store --out {out}/longform",
+        ):
+            done = mores(*command.split(), *ray_options.split())
+            assert done.returncode == 0, done.stderr
         shutil.rmtree("cache")
     for path in Path("here").rglob("*"):
         other = Path("there") / path.relative_to("here")
