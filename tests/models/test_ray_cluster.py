@@ -116,9 +116,12 @@ def test_every_command_writes_the_same_files(mores: Run, home: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
-def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("count", "delay"), [(1500, 0.1), (15_000, 0.01)], ids=["slow", "fast"])
+def test_workers_are_killed_at_random(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, delay: float
+) -> None:
     monkeypatch.chdir(tmp_path)
-    texts = write_texts(Path("texts.jsonl"), 1500, t700="This is poison.")
+    texts = write_texts(Path("texts.jsonl"), count, t700="This is poison.")
     ended, killed = threading.Event(), set[int]()
 
     def kill() -> None:
@@ -134,7 +137,7 @@ def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.Monkey
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        there = score_file(texts, Mortal(tmp_path, 0.1), out="there", store="store.db", ray=True, ray_workers=2)
+        there = score_file(texts, Mortal(tmp_path, delay), out="there", store="store.db", ray=True, ray_workers=2)
     finally:
         ended.set()
         killer.join()
@@ -144,7 +147,7 @@ def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.Monkey
     assert lines[:700] + lines[701:] == expected[:700] + expected[701:]
     assert "3 workers ended over this request" in lines[700]
     with Store("store.db") as store:
-        assert len(store) == 1499
+        assert len(store) == count - 1
 
 
 SCRIPT = """
