@@ -18,7 +18,8 @@ import pytest
 from mores.engine import Answer, Job, Limits, RunOptions, Store, open_asker, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
-from mores.models import Message, Model, Options, Request, cluster
+from mores.models import Message, Model, Options, Request
+from mores.models import cluster as ray_cluster
 from mores.models import ray as on_ray
 from mores.models.base import Completion
 from mores.models.cluster import WorkerShare, connect, share
@@ -140,7 +141,13 @@ def test_what_is_not_begun_in_time_is_asked_once_later(ask: Ask, monkeypatch: py
 
     monkeypatch.setattr("mores.models.worker.LATEST", 0.01)
     left: list[int] = []
-    monkeypatch.setattr(Worked, "outcomes", lambda self: left.append((found := outcomes(self)).count(None)) or found)
+
+    def counted(worked: Worked) -> list[Any]:
+        found = outcomes(worked)
+        left.append(found.count(None))
+        return found
+
+    monkeypatch.setattr(Worked, "outcomes", counted)
     model, cluster = Slowing(), Cluster()
     answers = ask(model, cluster, 2000)
     assert [answer.completion.text for answer in answers if answer.completion] == [f"q{n}" for n in range(2000)]
@@ -249,7 +256,7 @@ def test_workers_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_workers_that_never_fit_are_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_ray, "require", lambda *_: None)
-    monkeypatch.setattr(on_ray, "connect", lambda _: cluster.Cluster([{"CPU": 2.0}], own=True))
+    monkeypatch.setattr(on_ray, "connect", lambda _: ray_cluster.Cluster([{"CPU": 2.0}], own=True))
     for options, setting, needed in (
         (Options(ray=True, threads=64), "threads", "64 CPUs and 0 GPUs"),
         (Options(ray=True, ray_gpus=2), "ray_gpus", "1 CPU and 2 GPUs"),
