@@ -366,20 +366,22 @@ def test_a_cluster_that_cannot_be_used_says_what_to_do(
 
 def test_a_cluster_that_has_died_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        dead = f"127.0.0.1:{free.getsockname()[1]}"
     started: list[object] = []
-    monkeypatch.setattr(
-        "ray._private.services.find_bootstrap_address", lambda _: dead
-    )  # what `ray start` leaves behind
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setattr("ray.init", lambda place, **_: started.append(place))
     monkeypatch.setattr("ray.nodes", list)
-    for address in (dead, "auto"):
-        with pytest.raises(ConfigError, match=f"no Ray cluster at {address}: ConnectionError: nothing listens there"):
-            connect(address)
-    connect(True)
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", set)  # of other tests
+    with socket.socket() as silent:  # keeps the port, and does not listen
+        silent.bind(("127.0.0.1", 0))
+        dead = f"127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setattr(
+            "ray._private.services.find_bootstrap_address", lambda _: dead
+        )  # what `ray start` leaves behind
+        for address in (dead, "auto"):
+            reason = f"no Ray cluster at {address}: ConnectionError: nothing listens there"
+            with pytest.raises(ConfigError, match=reason):
+                connect(address)
+        assert connect(True).own
     assert started == ["local"]
 
 
