@@ -98,7 +98,10 @@ class _Seat:
         """Set the size of the next batch by the time that one took, at most twice as large as that one."""
         if requests >= self.smallest:  # with fewer the model could have worked on more at once
             fitting = int(BATCH_SECONDS * requests / max(seconds, 1e-6))
-            self.size = max(self.smallest, min(fitting, max(self.size, 2 * requests), LARGEST))
+            size = min(fitting, max(self.size, 2 * requests), LARGEST)
+            self.size = (
+                max(1, size // self.smallest) * self.smallest
+            )  # with a rest the model would work on few at its end
 
 
 class RayModel:
