@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pickle
 import re
 import signal
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from typing import Any, Self
 
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel, fake
+from mores.models.worker import read_requests
 
 
 def write_texts(path: Path, count: int, **others: str) -> Path:
@@ -48,8 +50,11 @@ class Handle:
 
     async def _call(self, method: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         task = asyncio.ensure_future(method(*args))
-        if method.__name__ == "answer" and self.cluster.deadly([request.messages[-1].content for request in args[0]]):
-            self.kill()
+        if method.__name__ == "answer":
+            prompts = [request.messages[-1].content for request in read_requests(args[0])]
+            self.cluster.batches.append(len(prompts))
+            if self.cluster.deadly(prompts):
+                self.kill()
         await asyncio.wait([task, self.dead], return_when=asyncio.FIRST_COMPLETED)
         if self.dead.done():
             task.cancel()
@@ -68,6 +73,7 @@ class Handle:
 class Cluster:
     """What `mores.models.ray` uses of the module `ray`."""
 
+    cloudpickle = pickle
     exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError, GetTimeoutError=TimeoutError)
 
     def __init__(self, deadly: Callable[[list[str]], bool] = lambda _: False) -> None:
@@ -75,6 +81,8 @@ class Cluster:
         """Whether a worker dies over a batch of these prompts."""
         self.alive: list[Handle] = []
         self.started = 0
+        self.batches: list[int] = []
+        """The sizes of the batches that were handed out."""
 
     def is_initialized(self) -> bool:
         return True
@@ -88,6 +96,9 @@ class Cluster:
 
     def get(self, value: Any, timeout: float) -> Any:  # noqa: ARG002 - as in Ray
         return value
+
+    def wait(self, values: list[Any], timeout: float) -> tuple[list[Any], list[Any]]:  # noqa: ARG002 - as in Ray
+        return values, []
 
     def kill(self, handle: Handle) -> None:
         handle.kill()

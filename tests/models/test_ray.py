@@ -19,12 +19,13 @@ from mores.engine import Answer, Job, Limits, RunOptions, Store, open_asker, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
 from mores.models import Message, Model, Options, Request
+from mores.models import cluster as ray_cluster
 from mores.models import ray as on_ray
 from mores.models.base import Completion
 from mores.models.cluster import WorkerShare, connect, share
 from mores.models.fake import FakeModel, fake
 from mores.models.ray import RayModel
-from mores.models.worker import Card, ModelWorker, Opening, describe
+from mores.models.worker import Card, ModelWorker, Opening, Worked, describe
 from tests.models.cluster import Cluster
 
 
@@ -49,6 +50,7 @@ def jobs(count: int) -> list[Job]:
     return [Job(str(n), Request((Message("user", f"q{n}"),))) for n in range(count)]
 
 
+outcomes = Worked.outcomes
 Ask = Callable[..., list[Answer]]
 
 
@@ -57,11 +59,12 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Ask a model on a cluster of three workers."""
     monkeypatch.setattr(on_ray, "require", lambda *_: None)
 
-    def ask(model: Model, cluster: Cluster, count: int = 100, **options: Any) -> list[Answer]:
+    def ask(model: Model, cluster: Cluster, count: int = 100, note: Any = str, **options: Any) -> list[Answer]:
         monkeypatch.setitem(sys.modules, "ray", cluster)
 
         async def answers() -> list[Answer]:
             remote = RayModel(model, Options(ray=True, ray_workers=3))
+            remote.listen(note)
             return [answer async for answer in run(jobs(count), remote, RunOptions(**options))]
 
         answers_ = run_loop(answers())
@@ -104,6 +107,62 @@ def test_a_request_that_kills_workers_fails_and_the_others_are_answered(ask: Ask
     assert failed.failure
     assert "3 workers ended over this request, the last with: RayError: The actor died" in failed.failure.reason
     assert cluster.started >= 3 + on_ray.LIVES - 1  # the run may end before the last one is replaced
+
+
+def test_batches_grow_with_a_model_that_is_fast(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_ray, "BATCH_SECONDS", 60)  # fast enough on any machine
+    model, cluster = Echo(), Cluster()
+    answers = ask(model, cluster, 3000)
+    assert [answer.completion.text for answer in answers if answer.completion] == [f"q{n}" for n in range(3000)]
+    assert set(model.asked.values()) == {1}
+    assert cluster.batches[:3] == [model.concurrency] * 3
+    assert 5 * model.concurrency < max(cluster.batches) <= on_ray.LARGEST
+
+
+def test_batches_stay_small_with_a_model_that_is_slow(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_ray, "BATCH_SECONDS", 1e-9)
+    model, cluster = Echo(), Cluster()
+    ask(model, cluster, 2000)
+    assert max(cluster.batches) == model.concurrency
+
+
+def test_all_workers_share_the_calls_that_are_allowed_at_once(ask: Ask) -> None:
+    cluster = Cluster()
+    ask(Echo(), cluster, 1000, limits=Limits(concurrency=12))
+    assert max(cluster.batches) == 12 / 3 / on_ray.BATCHES
+
+
+def test_what_is_not_begun_in_time_is_asked_once_later(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slowing(Echo):
+        async def complete(self, request: Request) -> Completion:
+            slow = sum(self.asked.values()) > 1500
+            await asyncio.sleep(0.02 if slow else 0)
+            return await super().complete(request)
+
+    monkeypatch.setattr("mores.models.worker.LATEST", 0.01)
+    left: list[int] = []
+
+    def counted(worked: Worked) -> list[Any]:
+        found = outcomes(worked)
+        left.append(found.count(None))
+        return found
+
+    monkeypatch.setattr(Worked, "outcomes", counted)
+    model, cluster = Slowing(), Cluster()
+    answers = ask(model, cluster, 2000)
+    assert [answer.completion.text for answer in answers if answer.completion] == [f"q{n}" for n in range(2000)]
+    assert set(model.asked.values()) == {1}
+    assert sum(left) > model.concurrency
+    assert cluster.started == 3  # none was killed
+
+
+def test_after_a_death_in_a_large_batch_few_are_asked_alone(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_ray, "BATCH_SECONDS", 60)
+    cluster = Cluster(deadly=lambda prompts: "q2000" in prompts)
+    answers = ask(Echo(), cluster, 3000)
+    [failed] = [answer for answer in answers if answer.failure]
+    assert failed.job.id == "2000"
+    assert cluster.batches.count(1) < max(cluster.batches)  # the worker had two such batches
 
 
 def test_what_is_in_the_store_is_not_asked_again(ask: Ask, tmp_path: Path) -> None:
@@ -180,8 +239,55 @@ def test_without_any_worker_the_run_ends_and_says_what_is_needed(ask: Ask, monke
 
     monkeypatch.setattr(on_ray, "ModelWorker", Waiting)
     monkeypatch.setattr(on_ray, "PATIENCE", 0.1)
-    with pytest.raises(ModelError, match=r"no Ray worker could be started within 0.1 s; each needs 1 CPUs and 0 GPUs"):
+    with pytest.raises(ModelError, match=r"no Ray worker could be started within 0.1 s; each worker needs 1 CPU and"):
         ask(Echo(), Cluster())
+
+
+def test_workers_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_ray, "require", lambda *_: None)
+    monkeypatch.setitem(sys.modules, "ray", Cluster())
+    notes: list[str] = []
+    progress = SimpleNamespace(note=notes.append)
+    asker = open_asker(Echo(), ray=True, ray_workers=6, progress=progress)
+    assert asker.model.concurrency == 6 * on_ray.BATCHES * 8
+    needs = "each worker needs 1 CPU and 0 GPUs, and the cluster has 4 CPUs and 0 GPUs"
+    assert notes == [f"Ray: {needs}, which is room for 4 of 6 workers; the others start when machines join"]
+
+
+def test_workers_that_never_fit_are_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_ray, "require", lambda *_: None)
+    monkeypatch.setattr(on_ray, "connect", lambda _: ray_cluster.Cluster([{"CPU": 2.0}], own=True))
+    for options, setting, needed in (
+        (Options(ray=True, threads=64), "threads", "64 CPUs and 0 GPUs"),
+        (Options(ray=True, ray_gpus=2), "ray_gpus", "1 CPU and 2 GPUs"),
+    ):
+        reason = (
+            f"fake:clean: each worker needs {needed}, and this machine has 2 CPUs and 0 GPUs; give each worker less"
+        )
+        with pytest.raises(ConfigError, match=reason) as caught:
+            _ = RayModel("fake:clean", options).concurrency
+        assert caught.value.setting == setting
+
+
+def test_a_first_worker_that_takes_long_is_said(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once where it is asked what the model is, and once where it loads it."""
+
+    class Waiting(ModelWorker):
+        async def open(self, *given: Any) -> MoresError | None:
+            await asyncio.sleep(0.05)
+            return await super().open(*given)
+
+    class Slow(Cluster):
+        def wait(self, values: list[Any], timeout: float) -> tuple[list[Any], list[Any]]:
+            assert timeout == 0.01
+            return [], values
+
+    monkeypatch.setattr(on_ray, "ModelWorker", Waiting)
+    monkeypatch.setattr(on_ray, "NOTICE", 0.01)
+    notes: list[str] = []
+    ask(Echo(), Slow(), note=notes.append)
+    needs = "it loads the model, or waits for room in the cluster, where each worker needs 1 CPU and 0 GPUs"
+    assert notes == [f"Ray: no worker is ready after 0.01 s: {needs}; without any, the run stops after 600 s"] * 2
 
 
 def test_workers_with_another_model_are_refused() -> None:
@@ -215,16 +321,16 @@ MACHINES = [{"CPU": 8.0, "GPU": 2.0}, {"CPU": 20.0}, {"memory": 1.0}]
 @pytest.mark.parametrize(
     ("kind", "options", "expected"),
     [
-        ("hf", Options(), WorkerShare(2, 1, 1)),
-        ("hf", Options(ray_gpus=2), WorkerShare(1, 1, 2)),
-        ("hf", Options(ray_gpus=0.5), WorkerShare(4, 1, 0.5)),
-        ("hf", Options(ray_gpus=0), WorkerShare(3, 8, 0)),
-        ("vllm", Options(), WorkerShare(2, 1, 1)),
-        ("embedded", Options(), WorkerShare(3, 8, 0)),
-        ("embedded", Options(threads=4), WorkerShare(7, 4, 0)),
-        ("reader", Options(), WorkerShare(3, 8, 0)),
-        ("fake", Options(), WorkerShare(28, 1, 0)),
-        ("fake", Options(ray_workers=5), WorkerShare(5, 1, 0)),
+        ("hf", Options(), WorkerShare(2, 1, 1, 2)),
+        ("hf", Options(ray_gpus=2), WorkerShare(1, 1, 2, 1)),
+        ("hf", Options(ray_gpus=0.5), WorkerShare(4, 1, 0.5, 4)),
+        ("hf", Options(ray_gpus=0), WorkerShare(3, 8, 0, 3)),
+        ("vllm", Options(), WorkerShare(2, 1, 1, 2)),
+        ("embedded", Options(), WorkerShare(3, 8, 0, 3)),
+        ("embedded", Options(threads=4), WorkerShare(7, 4, 0, 7)),
+        ("reader", Options(), WorkerShare(3, 8, 0, 3)),
+        ("fake", Options(), WorkerShare(28, 1, 0, 28)),
+        ("fake", Options(ray_workers=5), WorkerShare(5, 1, 0, 28)),
     ],
 )
 def test_the_share_of_each_worker(kind: str, options: Options, expected: WorkerShare) -> None:
@@ -232,14 +338,17 @@ def test_the_share_of_each_worker(kind: str, options: Options, expected: WorkerS
 
 
 def test_an_empty_cluster_has_one_worker_that_waits() -> None:
-    assert share("hf", Options(ray_gpus=1), [{"CPU": 0.0}]) == WorkerShare(1, 1, 1)
+    assert share("hf", Options(ray_gpus=1), [{"CPU": 0.0}]) == WorkerShare(1, 1, 1, 0)
 
 
 @pytest.mark.parametrize(
     ("address", "message"),
     [
         ("local", "Ray could not be started: TimeoutError: too slow; try again when this machine has less to do"),
-        ("head:6379", "no Ray cluster at head:6379: TimeoutError: too slow; check with `ray status`"),
+        (
+            "head:6379",
+            "no Ray cluster at head:6379: TimeoutError: too slow; check with `ray status` .* RAY_AUTH_MODE=token",
+        ),
     ],
 )
 def test_a_cluster_that_cannot_be_used_says_what_to_do(
@@ -249,7 +358,7 @@ def test_a_cluster_that_cannot_be_used_says_what_to_do(
         raise TimeoutError("too slow")
 
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
-    monkeypatch.setattr("mores.models.cluster._listens", lambda _: True)
+    monkeypatch.setattr("mores.models.cluster._found", lambda _: None)
     with pytest.raises(ConfigError, match=message) as caught:
         connect(address)
     assert caught.value.setting == "ray"
@@ -257,20 +366,22 @@ def test_a_cluster_that_cannot_be_used_says_what_to_do(
 
 def test_a_cluster_that_has_died_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        dead = f"127.0.0.1:{free.getsockname()[1]}"
     started: list[object] = []
-    monkeypatch.setattr(
-        "ray._private.services.find_bootstrap_address", lambda _: dead
-    )  # what `ray start` leaves behind
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setattr("ray.init", lambda place, **_: started.append(place))
     monkeypatch.setattr("ray.nodes", list)
-    for address in (dead, "auto"):
-        with pytest.raises(ConfigError, match=f"no Ray cluster at {address}: ConnectionError: nothing listens there"):
-            connect(address)
-    connect(True)
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", set)  # of other tests
+    with socket.socket() as silent:  # keeps the port, and does not listen
+        silent.bind(("127.0.0.1", 0))
+        dead = f"127.0.0.1:{silent.getsockname()[1]}"
+        monkeypatch.setattr(
+            "ray._private.services.find_bootstrap_address", lambda _: dead
+        )  # what `ray start` leaves behind
+        for address in (dead, "auto"):
+            reason = f"no Ray cluster at {address}: ConnectionError: nothing listens there"
+            with pytest.raises(ConfigError, match=reason):
+                connect(address)
+        assert connect(True).own
     assert started == ["local"]
 
 

@@ -39,7 +39,7 @@ ray = pytest.importorskip("ray", reason="needs Ray: pip install '.[ray]'")
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[None]:
     ray.init(
         "local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level=logging.CRITICAL,
@@ -75,20 +75,35 @@ def test_workers_without_a_gpu_see_none() -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
-def test_bench_and_build_write_the_same_files(mores: Run, home: Path) -> None:
+def test_every_command_writes_the_same_files(mores: Run, home: Path) -> None:
     sample = benchmark("normad").folder
     assert sample
     Path("data").mkdir()
     Path("data", benchmark("normad").source).symlink_to(sample / "sample")
     put(home, [item.model_copy(update={"wrong": (), "answer": f"They eat {item.id}."}) for item in survey(20)], "texts")
     Path("mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
-    Path("s.jsonl").write_text(json.dumps({"contains": "", "answer": "yes"}) + "\n")
-    for out, ray_options in (("here", []), ("there", ["--ray", "--ray-workers", "1"])):
-        asking = ["--model", "fake:s.jsonl", *ray_options]
-        done = mores("bench", "normad", "--data", "data", "--out", f"{out}/bench", "--no-store", *asking)
-        assert done.returncode == 0, done.stderr
-        done = mores("build", "mine.yaml", "--out", f"{out}/build", *asking)
-        assert done.returncode == 0, done.stderr
+    said = {
+        "List the checkable claims": "- Nobody knows why.",
+        "Decide whether a claim": "Reason: it is there\nVerdict: supported",
+        "the answer is relevant": "<explanation>It is.</explanation><judgment>relevant</judgment>",
+        "": "yes",
+    }
+    script = [{"contains": contains, "answer": answer} for contains, answer in said.items()]
+    Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in script))
+    rows = "".join(f"{n},With a {'fork' if n % 2 else 'spoon'}.,{n % 2 == 0}\n" for n in range(20))
+    Path("pairs.csv").write_text("instruction,text,correct\n" + rows)
+    answers = [{"id": str(n), "question": "Why?", "answer": f"Because of {n}.", "language": "en"} for n in range(9)]
+    Path("answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in answers))
+    Path("passages.jsonl").write_text(json.dumps({"id": "1", "text": "Nobody knows why."}) + "\n")
+    for out, ray_options in (("here", ""), ("there", "--ray --ray-workers 1")):
+        for command in (
+            f"bench normad --data data --model fake:s.jsonl --no-store --out {out}/bench",
+            f"build mine.yaml --model fake:s.jsonl --out {out}/build",
+            f"meta --data pairs.csv --metric excam:fake:first-word --baselines always --no-store --out {out}/meta",
+            f"longform answers.jsonl --judge fake:s.jsonl --corpus passages.jsonl --no-store --out {out}/longform",
+        ):
+            done = mores(*command.split(), *ray_options.split())
+            assert done.returncode == 0, done.stderr
         shutil.rmtree("cache")
     for path in Path("here").rglob("*"):
         other = Path("there") / path.relative_to("here")
@@ -101,9 +116,12 @@ def test_bench_and_build_write_the_same_files(mores: Run, home: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
-def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("count", "delay"), [(1500, 0.1), (5000, 0.01)], ids=["slow", "fast"])
+def test_workers_are_killed_at_random(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, delay: float
+) -> None:
     monkeypatch.chdir(tmp_path)
-    texts = write_texts(Path("texts.jsonl"), 1500, t700="This is poison.")
+    texts = write_texts(Path("texts.jsonl"), count, t700="This is poison.")
     ended, killed = threading.Event(), set[int]()
 
     def kill() -> None:
@@ -119,7 +137,7 @@ def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.Monkey
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        there = score_file(texts, Mortal(tmp_path, 0.1), out="there", store="store.db", ray=True, ray_workers=2)
+        there = score_file(texts, Mortal(tmp_path, delay), out="there", store="store.db", ray=True, ray_workers=2)
     finally:
         ended.set()
         killer.join()
@@ -129,7 +147,7 @@ def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.Monkey
     assert lines[:700] + lines[701:] == expected[:700] + expected[701:]
     assert "3 workers ended over this request" in lines[700]
     with Store("store.db") as store:
-        assert len(store) == 1499
+        assert len(store) == count - 1
 
 
 SCRIPT = """

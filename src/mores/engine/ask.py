@@ -55,6 +55,10 @@ class Asker:
     options: ModelSettings = field(default_factory=ModelSettings)
     """How the model was opened; other models are opened in the same way."""
 
+    def __post_init__(self) -> None:
+        if listen := getattr(self.model, "listen", None):  # a model on a cluster may have to wait for room
+            listen(self.progress.note)
+
     def open(self, name: str, base_url: str | None = None) -> Asker:
         """Open another model, such as a judge, in the same way, without an adapter; `base_url` is its server if given.
 

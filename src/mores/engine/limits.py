@@ -92,6 +92,11 @@ class Throttle:
         self._requests = Pace(limits.requests_per_minute)
         self._tokens = Pace(limits.tokens_per_minute)
 
+    def fit(self, concurrency: int) -> None:
+        """Set the most calls at once; more than before are allowed one by one, with each that is answered."""
+        self.most = concurrency
+        self.limit = min(self.limit, float(concurrency))
+
     async def acquire(self, tokens: int) -> float:
         """Wait for a place and return the time at which the call starts; `tokens` is a guess of its size."""
         while True:

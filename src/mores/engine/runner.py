@@ -189,7 +189,10 @@ class _Runner:
         await self.doubts.decide()
 
     async def _take(self, chunk: list[Job]) -> None:
-        """Let jobs in as soon as there is room."""
+        """Let jobs in as soon as there is room; a model on a cluster may take more calls at once than before."""
+        self.concurrency = self.limits.concurrency or self.model.concurrency
+        self.throttle.fit(self.concurrency)
+        self.window = max(self.window, 3 * self.concurrency)
         while self.taken + len(chunk) - self.next_out > self.window:
             self.room.clear()
             self.full = True

@@ -24,26 +24,55 @@ _ANSWERS = 20.0
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """What there is to share."""
+
+    machines: Sequence[Mapping[str, float]]
+    """The resources of each."""
+    own: bool = False
+    """Whether it was started for this run, so that no machine will join it."""
+
+    @property
+    def resources(self) -> str:
+        """The sum, in words."""
+        return _in_words(*(sum(machine.get(kind, 0.0) for machine in self.machines) for kind in ("CPU", "GPU")))
+
+
+@dataclass(frozen=True)
 class WorkerShare:
     """What each worker takes of the cluster, and how many there are."""
 
     workers: int
     cpus: float
     gpus: float
+    room: int
+    """Workers that the cluster has room for now."""
+
+    @property
+    def needs(self) -> str:
+        """What a worker needs, in words."""
+        return f"each worker needs {_in_words(self.cpus, self.gpus)}"
 
 
-def connect(address: str | bool | None) -> list[Mapping[str, float]]:
-    """Return the resources of each machine of a cluster: that at an address, the one running here, or a new one."""
+def _in_words(cpus: float, gpus: float) -> str:
+    return f"{cpus:g} CPU{'s' * (cpus != 1)} and {gpus:g} GPU{'s' * (gpus != 1)}"
+
+
+def connect(address: str | bool | None) -> Cluster:
+    """Return the cluster at an address, the one running here, or a new one."""
     import ray
 
+    own = False
     if not ray.is_initialized():
         place = address if isinstance(address, str) else os.environ.get("RAY_ADDRESS") or None
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
-            if not _listens(place):  # Ray would wait for minutes
+            if not (found := _found(place)):
+                own = True
+            elif not _listens(found):  # Ray would wait for minutes
                 if place is not None:
                     raise ConnectionError("nothing listens there")
-                place = "local"  # the one that ran here has died
+                own, place = True, "local"  # the one that ran here has died
             with _same_signals():
                 ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
         except Exception as exc:  # Ray raises this very class where its processes do not start in time
@@ -51,21 +80,24 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
                 where, fix = "Ray could not be started", "try again when this machine has less to do"
             else:
                 where = f"no Ray cluster at {place}"
-                fix = "check with `ray status` that it runs and has this machine, with the same RAY_AUTH_MODE"
+                fix = "check with `ray status` that it runs and has this machine; if it has a token, set RAY_AUTH_MODE="
+                fix += "token here, with the same token in RAY_AUTH_TOKEN or ~/.ray/auth_token"
             raise ConfigError(f"{where}: {first_line(exc)}; {fix}", setting="ray") from exc
         # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
         internals: Any = import_module("ray._private.worker")
         internals.print_to_stdstream = lambda *_, **__: None
-    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    return Cluster([node["Resources"] for node in ray.nodes() if node["Alive"]], own)
 
 
-def _listens(place: str | None) -> bool:
-    """Return whether something listens where Ray would look for a cluster; true too if it would not look for any."""
+def _found(place: str | None) -> str | None:
+    """Return where Ray would look for a cluster; None if it would start one."""
     services: Any = import_module("ray._private.services")
-    found = services.canonicalize_bootstrap_address(place)
-    if found is None:
-        return True
-    host, _, port = found.rpartition(":")
+    address: str | None = services.canonicalize_bootstrap_address(place)
+    return address
+
+
+def _listens(address: str) -> bool:
+    host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _ANSWERS).close()
     except OSError:
@@ -120,12 +152,12 @@ def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) 
         gpus = 1.0 if kind in ON_GPU and any(machine.get("GPU") for machine in machines) else 0.0
     if gpus:
         cpus = 1.0
-        fitting = sum(int(machine.get("GPU", 0.0) / gpus) for machine in machines)
+        fitting = sum(int(min(machine.get("GPU", 0.0) / gpus, machine.get("CPU", 0.0))) for machine in machines)
     else:
         heavy = kind in (*LLAMA, *ON_GPU)
         cpus = float(options.threads or (min(cores, default=1.0) if heavy else 1.0))
         fitting = sum(int(each / cpus) for each in cores)
-    return WorkerShare(options.ray_workers or max(1, fitting), cpus, gpus)
+    return WorkerShare(options.ray_workers or max(1, fitting), cpus, gpus, fitting)
 
 
 def check_address(address: str | bool | None) -> None:

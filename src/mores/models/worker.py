@@ -1,15 +1,19 @@
 """A model in a process of a cluster: how it is opened there, what must be known about it here, and what answers for it.
 
-Nothing here needs Ray: `mores.models.ray` starts a `Worker` in each process and hands out the requests.
+Nothing here needs Ray: `mores.models.ray` starts a `ModelWorker` in each process and hands out the requests. They
+travel as the bytes of plain tuples: Ray would pickle each record of a list for itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import pickle
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from mores.errors import ConfigError, MoresError, Rejected, Transient
 from mores.models import Options, metric_adapter, open_model
@@ -17,6 +21,7 @@ from mores.models.base import (
     Calibration,
     Completion,
     Explanations,
+    Message,
     Model,
     Request,
     Style,
@@ -28,6 +33,8 @@ from mores.models.base import (
 )
 
 Outcome = Completion | Transient | Rejected
+LATEST = 1.0
+"""Seconds after which a worker begins no more of a batch: the texts may be slower than those before."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +119,35 @@ def describe(model: Model) -> Card:
     )
 
 
+def plain(requests: Sequence[Request]) -> list[tuple[object, ...]]:
+    """Return requests as what can be pickled fast."""
+    return [(tuple(map(tuple, request.messages)), *request[1:]) for request in requests]
+
+
+def read_requests(packed: bytes) -> list[Request]:
+    """Return the requests of a pickled list."""
+    return [Request(tuple(Message(*each) for each in messages), *rest) for messages, *rest in pickle.loads(packed)]
+
+
+class Worked(NamedTuple):
+    """The end of a batch, as it travels."""
+
+    seconds: float
+    """Time from the first call to the end of the last."""
+    answers: bytes
+    """The fields of each completion, pickled; None for a request that has none."""
+    problems: dict[int, Transient | Rejected]
+    """By the place of the request in the batch."""
+
+    def outcomes(self) -> list[Outcome | None]:
+        """Return the outcome of each request; None for one that was not begun."""
+        answers = pickle.loads(self.answers)
+        return [
+            self.problems.get(place) if answer is None else Completion._make(answer)
+            for place, answer in enumerate(answers)
+        ]
+
+
 class ModelWorker:
     """One model in one process. Problems that we know are returned, so that they arrive as what they are."""
 
@@ -124,22 +160,32 @@ class ModelWorker:
             await self._model.__aenter__()
         except MoresError as exc:
             return exc
+        self._concurrency = expected.concurrency
         self._places = asyncio.Semaphore(expected.concurrency)
         return None
 
-    async def answer(self, requests: Sequence[Request]) -> list[Outcome] | MoresError:
-        """Return one outcome for each request; an error if the model cannot go on."""
+    async def answer(self, packed: bytes) -> Worked | MoresError:
+        """Return an outcome for each request, except for those that are not begun in time; an error ends the worker."""
+        requests, begun = read_requests(packed), list[float]()
+        problems: dict[int, Transient | Rejected] = {}
+
+        async def complete(place: int, request: Request) -> tuple[Any, ...] | None:
+            async with self._places:
+                if not begun:
+                    begun.append(time.monotonic())
+                elif place >= self._concurrency and time.monotonic() - begun[0] > LATEST:
+                    return None
+                try:
+                    return tuple(await self._model.complete(request))
+                except (Transient, Rejected) as exc:
+                    problems[place] = exc
+                    return None
+
         try:
-            return list(await asyncio.gather(*map(self._complete, requests)))
+            answers = await asyncio.gather(*(complete(place, request) for place, request in enumerate(requests)))
         except MoresError as exc:
             return exc
-
-    async def _complete(self, request: Request) -> Outcome:
-        async with self._places:
-            try:
-                return await self._model.complete(request)
-            except (Transient, Rejected) as exc:
-                return exc
+        return Worked(time.monotonic() - begun[0], pickle.dumps(answers, pickle.HIGHEST_PROTOCOL), problems)
 
 
 def _difference(expected: Card, there: Card) -> str:
