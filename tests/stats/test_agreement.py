@@ -247,7 +247,7 @@ def test_intervals_of_alpha_and_kappa_hold_the_true_value() -> None:
     rng = np.random.default_rng(1)
     # Two raters agree beyond chance where both were skilled, so the true coefficient is skill².
     held = {"alpha": 0, "kappa": 0}
-    rounds = 200
+    rounds = 100
     for _ in range(rounds):
         ratings = _crowd(rng, 40, 0.8)
         for name, interval in (
@@ -282,7 +282,7 @@ def test_intervals_of_coefficients_hold_the_truth(raters: int, units: int, noise
 
     With hardly any unit that raters differ about, Fisher's z would hold 82%.
     """
-    rng, held, samples = np.random.default_rng(5), 0, 500
+    rng, held, samples = np.random.default_rng(5), 0, 300
     for _ in range(samples):
         true = rng.random(units) < rare
         said = np.where(rng.random((raters, units)) < noise, rng.random((raters, units)) < rare, true).sum(axis=0)
