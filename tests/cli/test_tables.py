@@ -128,7 +128,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
               r"^9 texts, 9 judged; mean score −1"),
     "bench": (write_bench, ("bench", "msqa", *DATA, "--model", "fake:A.jsonl", "--judge", "fake:judge.jsonl"),
               r"^msqa, fake:A.jsonl: F 100.0%.*, n 5$"),
-    "bench two": (write_bench, ("bench", "normad", "include", *DATA, "--model", "fake:A.jsonl"),
+    "bench two": (write_bench, ("bench", "culturalbench-easy", "include", *DATA, "--model", "fake:A.jsonl"),
                   r"^include, fake:A.jsonl: accuracy .*%.*, n 5"),
     "bench list": (write_bench, ("bench", "list"), r"^\d+ benchmarks"),
     "board": (write_runs, ("board", "runs"), r"one-model is first with 30.0%$"),

@@ -77,7 +77,7 @@ def test_the_guesser_finds_more_than_words(write: Write) -> None:
     ("name", "write"),
     [
         ("naive Bayes", greeting),
-        ("boosted trees", chinese),
+        pytest.param("boosted trees", chinese, marks=pytest.mark.slow),
         ("boosted trees", together),
         ("nearest neighbours", proverb),
     ],

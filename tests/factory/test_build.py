@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -97,6 +98,14 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Buil
     sources = (put(folder, survey(200), "survey"), put(folder, quiz(150), "quiz"))
     recipe = BuildRecipe(name="test", sources=sources, compose=0)
     return recipe, build(recipe, None)
+
+
+@pytest.fixture(scope="module")
+def written(dataset: tuple[BuildRecipe, Built], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of it, for tests that read them or change a copy."""
+    recipe, built = dataset
+    write(built, recipe, folder := tmp_path_factory.mktemp("written"))
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -284,15 +293,13 @@ def test_the_same_recipe_gives_the_same_bytes(small: tuple[BuildRecipe, Built], 
     assert sorted(golds, key=lambda g: g.sample.id) == sorted(built.golds, key=lambda g: g.sample.id)
 
 
-def test_one_source_can_be_left_out(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
-    recipe, built = dataset
-    write(built, recipe, tmp_path)
-    train = list(read_split(tmp_path, "train", without="quiz"))
-    test = list(read_split(tmp_path, "test", only="quiz"))
+def test_one_source_can_be_left_out(written: Path) -> None:
+    train = list(read_split(written, "train", without="quiz"))
+    test = list(read_split(written, "test", only="quiz"))
     assert {gold.sample.source for gold in train} == {"survey"}
     assert {gold.sample.source for gold in test} == {"quiz"}
-    both = len(list(read_split(tmp_path, "train")))
-    assert both == len(train) + len(list(read_split(tmp_path, "train", only="quiz")))
+    both = len(list(read_split(written, "train")))
+    assert both == len(train) + len(list(read_split(written, "train", only="quiz")))
 
 
 def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> None:
@@ -311,10 +318,8 @@ def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> 
     ],
     ids=["row lost", "row twice", "wrong split", "bytes changed"],
 )
-def test_verify_finds_what_was_changed(
-    dataset: tuple[BuildRecipe, Built], tmp_path: Path, spoil: object, words: str
-) -> None:
-    write(dataset[1], dataset[0], tmp_path / "d")
+def test_verify_finds_what_was_changed(written: Path, tmp_path: Path, spoil: object, words: str) -> None:
+    shutil.copytree(written, tmp_path / "d")
     path = tmp_path / "d" / "test.jsonl"
     rows = path.read_text().splitlines()
     path.write_text("\n".join(spoil(rows)) + "\n")  # type: ignore[operator]

@@ -45,7 +45,7 @@ def gguf() -> Path:
 
 
 def ask(text: str, system: str = "Be brief.", **more: Any) -> Request:
-    return Request((Message("system", system), Message("user", text)), **{"max_tokens": 6} | more)
+    return Request((Message("system", system), Message("user", text)), **{"max_tokens": 3} | more)
 
 
 JAPAN, PERU = (ask(f"Name a dish from {country}.") for country in ("Japan", "Peru"))
@@ -410,6 +410,7 @@ def test_it_uses_the_cores_that_it_may_use(
     assert available_cores(tmp_path) == cores
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_answer(answered: dict[str, Answer]) -> None:
     japan = answers(EmbeddedModel(context=1024, threads=2), japan=JAPAN)["japan"]
     assert completion(japan) == completion(answered["japan"])

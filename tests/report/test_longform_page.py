@@ -559,8 +559,8 @@ def test_hostile_texts_are_only_text() -> None:
 # ---- in a browser ----------------------------------------------------------------------------------------------
 
 PAGES = {
-    "one": lambda: page_of(pairs(60)),
-    "several": lambda: page_of(pairs(60, MODELS), Counting(k=10)),
+    "one": lambda: page_of(pairs(30)),
+    "several": lambda: page_of(pairs(24, MODELS), Counting(k=10)),
     "surface": lambda: page_of([(a, b.model_copy(update=UNJUDGED)) for a, b in pairs(40)], SURFACE),
     "hostile": hostile,
 }

@@ -275,7 +275,11 @@ def test_intervals_are_none_where_the_coefficients_are_and_narrow_with_more_unit
 
 @pytest.mark.parametrize(
     ("raters", "units", "noise", "rare"),
-    [(4, 40, 0.25, 0.4), (10, 40, 0.6, 0.4), (4, 20, 0.1, 0.1), (2, 40, 0.05, 0.4)],
+    [
+        (4, 40, 0.25, 0.4),
+        (4, 20, 0.1, 0.1),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((10, 40, 0.6, 0.4), (2, 40, 0.05, 0.4))),
+    ],
 )
 def test_intervals_of_coefficients_hold_the_truth(raters: int, units: int, noise: float, rare: float) -> None:
     """Raters give the true one of two labels, or with `noise` a random one: κ is (1 - noise)² of many units.

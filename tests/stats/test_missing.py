@@ -168,7 +168,10 @@ def test_means_of_ratings(n: int, why: str) -> None:
         assert coverage(losing(np.linspace(0, 1, 5), shares, missing, why), n) >= 0.93, (shares, missing)
 
 
-@pytest.mark.parametrize(("why", "other"), [("at random", "at random"), ("wrong", "wrong"), ("wrong", "correct")])
+@pytest.mark.parametrize(
+    ("why", "other"),
+    [("at random", "at random"), pytest.param("wrong", "wrong", marks=pytest.mark.slow), ("wrong", "correct")],
+)
 @pytest.mark.parametrize("n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 500))])
 def test_paired_differences(n: int, why: str, other: str) -> None:
     for (first, second), missing in product(

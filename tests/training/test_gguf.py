@@ -234,7 +234,10 @@ def test_an_adapter_answers_as_in_transformers(tiny: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     "options",
-    [{"use_rslora": True}, {"rank_pattern": {"q_proj": 2}, "alpha_pattern": {"layers.1.mlp.up_proj": 9, "q_proj": 5}}],
+    [
+        pytest.param({"use_rslora": True}, marks=pytest.mark.slow),
+        {"rank_pattern": {"q_proj": 2}, "alpha_pattern": {"layers.1.mlp.up_proj": 9, "q_proj": 5}},
+    ],
     ids=["rslora", "patterns"],
 )
 def test_the_size_of_each_change_is_kept(llama: Path, tmp_path: Path, options: dict[str, Any]) -> None:
