@@ -583,7 +583,7 @@ RUN = "bench/normad/fake_model.jsonl"
         (["stability", "calmqa"], 2, "calmqa: its answers are long, and measured rather than correct or not; give"),
         (["stability", RUN], 2, "one answer per question cannot show whether answers change; give a run with"),
         (
-            ["stability", "normad", "--samples", "1"],
+            ["stability", "normad", "--samples", "1", "--model", "fake:clean"],
             2,
             "whether answers change; ask for several, such as 10 (--samples)",
         ),
@@ -623,7 +623,11 @@ RUN = "bench/normad/fake_model.jsonl"
             2,
             "no such confidence; there are stated, likelihood, agreement",
         ),
-        (["calibration", "msqa"], 2, "msqa is graded by a model: name a judge, for example openai:NAME (--judge)"),
+        (
+            ["calibration", "msqa", "--model", "fake:clean"],
+            2,
+            "msqa is graded by a model: name a judge, for example openai:NAME (--judge)",
+        ),
         (["all", RUN], 2, "all needs a benchmark, because it asks the questions again; name it"),
         (["stability", "normda"], 2, "unknown benchmark 'normda'; did you mean 'normad'?"),
         (
