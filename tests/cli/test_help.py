@@ -132,7 +132,7 @@ def test_the_public_names_are_listed() -> None:
 HELPS = json.loads((Path(package.__file__).parent / "cli" / "help.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("columns", [60, 140])
+@pytest.mark.parametrize("columns", [60, pytest.param(140, marks=pytest.mark.slow)])
 def test_written_help_is_the_help_of_the_commands(
     columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

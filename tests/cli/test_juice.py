@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from mores.metaevaluation.juice.records import Juice
 from tests.cli.conftest import Run
 from tests.metaevaluation.test_juice import EXAMPLE, US, write_judge
@@ -50,6 +52,7 @@ def test_a_model_and_its_cost(mores: Run) -> None:
     assert judge.scores["recall"].value == 1 / 12
 
 
+@pytest.mark.usefixtures("quick_figures")
 def test_figures(mores: Run) -> None:
     done = mores(*DATA, "--figures", "figures")
     assert done.returncode == 0, done.stderr

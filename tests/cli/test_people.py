@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mores.metaevaluation.people.records import People
 from mores.metaevaluation.records import JudgementComparison
 from tests.cli.conftest import Run
@@ -19,6 +21,7 @@ def write_study(home: Path) -> None:
     write_csv(home / "judge.csv", "question,language,model,grade", *rows)
 
 
+@pytest.mark.usefixtures("quick_figures")
 def test_a_table_of_scores_and_what_is_written(mores: Run, home: Path) -> None:
     write_study(home)
     names = ("--columns", "rating=overall", "--alias", "model.Model A=a")

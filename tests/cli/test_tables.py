@@ -155,7 +155,11 @@ COMMANDS: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    # Whose tables test_every_kind prints on 80 columns too.
+    [pytest.param(name, marks=[pytest.mark.slow] if name == "people" else []) for name in COMMANDS],
+)
 def test_a_narrow_terminal_loses_nothing(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare, arguments, headline = COMMANDS[name]
     prepare(home)

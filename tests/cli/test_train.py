@@ -38,7 +38,7 @@ SETTINGS = {
 
 
 def sources(seed: int) -> list[Gold]:
-    return [each for place, source in enumerate("ab") for each in dishes(8, seed + place, source=source)]
+    return [each for place, source in enumerate("ab") for each in dishes(4, seed + place, source=source)]
 
 
 def chosen(**more: object) -> list[str]:
@@ -88,12 +88,12 @@ def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: P
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if not line.startswith("Loading weights")]
     for count, what in (
-        (3, "loading tiny"), (1, "reading samples: 16 in"), (2, "reading samples: 8 in"), (1, "training: 1 of"),
-        (1, "without b: 1 of"), (3, "deciding about dev: 16 in"), (3, "deciding about test: 16 in"),
+        (3, "loading tiny"), (1, "reading samples: 8 in"), (2, "reading samples: 4 in"), (1, "training: 1 of"),
+        (1, "without b: 1 of"), (3, "deciding about dev: 8 in"), (3, "deciding about test: 8 in"),
     ):  # fmt: skip
         assert sum(line.startswith(what) for line in lines) == count, done.stderr
     trained = {name: json.loads((home / "study" / name / "training.json").read_text()) for name in FOLDERS}
-    assert [each["sources"] for each in trained.values()] == [{"a": 8, "b": 8}, {"b": 8}, {"a": 8}]
+    assert [each["sources"] for each in trained.values()] == [{"a": 4, "b": 4}, {"b": 4}, {"a": 4}]
     pattern = "study/without-{source}/decisions.test.jsonl"
     done = mores(
         "meta", "--data", "data", "--metric", pattern, "--leave-one-out", "--baselines", "none", "--out", "meta"

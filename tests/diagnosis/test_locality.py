@@ -78,24 +78,24 @@ def test_adjusted_p_values_are_of_all_models_and_groups_of_a_benchmark() -> None
 
 
 def test_equal_languages_are_rarely_called_different() -> None:
-    """Forty models that know all languages alike: a false call is made for at most a few of them."""
+    """Twenty models that know all languages alike: a false call is made for at most a few of them."""
     rng = np.random.default_rng(4)
     calls = 0
-    for _ in range(40):
+    for _ in range(20):
         found = one_profile({g: (rng.random(40) < 0.4).astype(float).tolist() for g in ("en", "th", "fr", "de")})
         calls += any(local.verdict != "not significant" for local in found.groups)
         assert all(local.difference.low is not None for local in found.groups)
-    assert calls <= 6
+    assert calls <= 3
 
 
 def test_intervals_of_differences_hold_the_truth() -> None:
     """Chances 0.8 and 0.4, half of the questions each: the first is 0.2 above the whole."""
     rng, held = np.random.default_rng(5), 0
-    for _ in range(40):
+    for _ in range(30):
         found = one_profile({g: (rng.random(50) < p).astype(float).tolist() for g, p in (("en", 0.8), ("th", 0.4))})
         gap = next(local.difference for local in found.groups if local.group == "en")
         held += gap.low is not None and gap.high is not None and gap.low <= 0.2 <= gap.high
-    assert held >= 35
+    assert held >= 26
 
 
 def test_credit_between_0_and_1_is_drawn() -> None:

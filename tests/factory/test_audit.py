@@ -77,7 +77,7 @@ def test_the_guesser_finds_more_than_words(write: Write) -> None:
     ("name", "write"),
     [
         ("naive Bayes", greeting),
-        ("boosted trees", chinese),
+        pytest.param("boosted trees", chinese, marks=pytest.mark.slow),
         ("boosted trees", together),
         ("nearest neighbours", proverb),
     ],
@@ -86,10 +86,10 @@ def test_each_classifier_finds_a_planted_shortcut(name: str, write: Write) -> No
     assert other_audits(texts(write))[name].value > 0.15
 
 
-@pytest.mark.parametrize("name", AUDITORS)
-def test_no_classifier_finds_anything_in_noise(name: str) -> None:
-    shortcut = other_audits(texts(noise))[name]
-    assert abs(shortcut.value) < 4 * shortcut.error
+def test_no_classifier_finds_anything_in_noise() -> None:
+    found = other_audits(texts(noise))
+    assert found.keys() == AUDITORS.keys()
+    assert [name for name, shortcut in found.items() if abs(shortcut.value) >= 4 * shortcut.error] == []
 
 
 def test_naive_bayes_as_worked_out_by_hand() -> None:
@@ -148,7 +148,10 @@ def items(write: Write, count: int) -> tuple[list[SourceItem], list[Draft]]:
     return sources, made
 
 
-@pytest.mark.parametrize("write", [chinese, long], ids=["no spaces", "several sentences"])
+@pytest.mark.parametrize(
+    "write",
+    [pytest.param(chinese, id="no spaces"), pytest.param(long, id="several sentences", marks=pytest.mark.slow)],
+)
 def test_what_is_balanced_by_one_guesser_tells_the_others_nothing(write: Write) -> None:
     sources, made = items(write, 400)
     fold_of = {f"made/{item.id}": place % FOLDS for place, item in enumerate(sources)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -94,16 +95,24 @@ def put(folder: Path, items: Sequence[SourceItem], name: str) -> str:
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Built]:
     """Without composed texts, whose splits and errors have tests of their own."""
     folder = tmp_path_factory.mktemp("items")
-    sources = (put(folder, survey(300), "survey"), put(folder, quiz(200), "quiz"))
+    sources = (put(folder, survey(200), "survey"), put(folder, quiz(150), "quiz"))
     recipe = BuildRecipe(name="test", sources=sources, compose=0)
     return recipe, build(recipe, None)
+
+
+@pytest.fixture(scope="module")
+def written(dataset: tuple[BuildRecipe, Built], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of it, for tests that read them or change a copy."""
+    recipe, built = dataset
+    write(built, recipe, folder := tmp_path_factory.mktemp("written"))
+    return folder
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Built]:
     """A few items, with composed texts."""
     folder = tmp_path_factory.mktemp("items")
-    recipe = BuildRecipe(name="test", sources=(put(folder, survey(80), "survey"), put(folder, quiz(40), "quiz")))
+    recipe = BuildRecipe(name="test", sources=(put(folder, survey(50), "survey"), put(folder, quiz(25), "quiz")))
     built = build(recipe, None)
     assert any(gold.parts for gold in built.golds)
     return recipe, built
@@ -121,7 +130,7 @@ def test_a_multiple_choice_item_is_asked_with_options_and_without() -> None:
 
 
 def test_a_hard_error_is_major_and_names_the_right_answer(dataset: tuple[BuildRecipe, Built]) -> None:
-    items = {f"{item.source}/{item.id}": item for item in survey(300) + quiz(200)}
+    items = {f"{item.source}/{item.id}": item for item in survey(200) + quiz(150)}
     hard = [gold for gold in dataset[1].golds if gold.kind == "hard"]
     assert hard
     for gold in hard:
@@ -246,7 +255,7 @@ def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[Source
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: str) -> None:
-    for items, task in ((survey(), Task.FREEFORM), (quiz(), Task.QA)):
+    for items, task in ((survey(300), Task.FREEFORM), (quiz(200), Task.QA)):
         every = all_drafts(items, task)
         chosen = SAMPLINGS[sampling](every, fold_of(items), 0)
         assert sum(draft.correct for draft in chosen) * 2 == len(chosen)
@@ -284,15 +293,13 @@ def test_the_same_recipe_gives_the_same_bytes(small: tuple[BuildRecipe, Built], 
     assert sorted(golds, key=lambda g: g.sample.id) == sorted(built.golds, key=lambda g: g.sample.id)
 
 
-def test_one_source_can_be_left_out(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
-    recipe, built = dataset
-    write(built, recipe, tmp_path)
-    train = list(read_split(tmp_path, "train", without="quiz"))
-    test = list(read_split(tmp_path, "test", only="quiz"))
+def test_one_source_can_be_left_out(written: Path) -> None:
+    train = list(read_split(written, "train", without="quiz"))
+    test = list(read_split(written, "test", only="quiz"))
     assert {gold.sample.source for gold in train} == {"survey"}
     assert {gold.sample.source for gold in test} == {"quiz"}
-    both = len(list(read_split(tmp_path, "train")))
-    assert both == len(train) + len(list(read_split(tmp_path, "train", only="quiz")))
+    both = len(list(read_split(written, "train")))
+    assert both == len(train) + len(list(read_split(written, "train", only="quiz")))
 
 
 def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> None:
@@ -311,10 +318,8 @@ def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> 
     ],
     ids=["row lost", "row twice", "wrong split", "bytes changed"],
 )
-def test_verify_finds_what_was_changed(
-    dataset: tuple[BuildRecipe, Built], tmp_path: Path, spoil: object, words: str
-) -> None:
-    write(dataset[1], dataset[0], tmp_path / "d")
+def test_verify_finds_what_was_changed(written: Path, tmp_path: Path, spoil: object, words: str) -> None:
+    shutil.copytree(written, tmp_path / "d")
     path = tmp_path / "d" / "test.jsonl"
     rows = path.read_text().splitlines()
     path.write_text("\n".join(spoil(rows)) + "\n")  # type: ignore[operator]
@@ -383,7 +388,7 @@ def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str
 def test_names_of_languages_and_regions_become_codes(
     tmp_path: Path, names: tuple[str | None, str | None], codes: tuple[str | None, str | None]
 ) -> None:
-    named = [item.model_copy(update={"language": names[0], "region": names[1]}) for item in survey(60)]
+    named = [item.model_copy(update={"language": names[0], "region": names[1]}) for item in survey(20)]
     built = build(BuildRecipe(name="r", sources=(put(tmp_path, named, "survey"),), sampling="paper", compose=0), None)
     golds = list(built.golds)
     assert golds
@@ -397,7 +402,7 @@ def test_no_source_there_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_command_builds_and_verifies(mores: Run, home: Path) -> None:
-    put(home, survey(200), "survey")
+    put(home, survey(60), "survey")
     (home / "mine.yaml").write_text("name: mine\nsources: [survey.jsonl]\n")
     result = mores("build", "mine.yaml", "--out", "d")
     assert result.returncode == 0, result.stderr
@@ -422,25 +427,25 @@ SOFTENED = {
 
 
 def test_the_card_counts_soft_errors_that_a_model_failed_to_make(mores: Run, home: Path) -> None:
-    items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(60)]
+    items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(20)]
     put(home, items, "texts")
     (home / "mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
     (home / "s.jsonl").write_text(json.dumps({"contains": "", "answer": "Sorry."}) + "\n")
     result = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl")
     assert result.returncode == 0, result.stderr
-    assert "120 answers failed; ask again with --retry-failed" in result.stderr
-    assert "**Soft errors that the model failed to make**: 120 answers" in (home / "d" / "card.md").read_text("utf-8")
-    assert "Soft errors that the model failed to make: 120 answers" in (home / "d" / "card.html").read_text("utf-8")
-    assert json.loads((home / "d" / "recipe.json").read_text("utf-8"))["failures"] == {"parse": 120}
+    assert "40 answers failed; ask again with --retry-failed" in result.stderr
+    assert "**Soft errors that the model failed to make**: 40 answers" in (home / "d" / "card.md").read_text("utf-8")
+    assert "Soft errors that the model failed to make: 40 answers" in (home / "d" / "card.html").read_text("utf-8")
+    assert json.loads((home / "d" / "recipe.json").read_text("utf-8"))["failures"] == {"parse": 40}
     script = {"contains": "", "answer": "OUTPUT: " + json.dumps(SOFTENED)}
     (home / "s.jsonl").write_text(json.dumps(script) + "\n")
     result = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl", "--retry-failed")
-    assert "120 soft errors made" in result.stderr, "also of answers that are stored and cannot be used"
+    assert "40 soft errors made" in result.stderr, "also of answers that are stored and cannot be used"
     assert "failed to make" not in (home / "d" / "card.md").read_text("utf-8")
 
 
 def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
-    items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(60)]
+    items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(20)]
     put(home, items, "texts")
     (home / "mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
     assert "name it (--model)" in mores("build", "mine.yaml", "--out", "d").stderr
@@ -448,9 +453,9 @@ def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
     (home / "s.jsonl").write_text(json.dumps(script) + "\n")
     result = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl")
     assert result.returncode == 0, result.stderr
-    assert "120 soft errors made" in result.stderr
+    assert "40 soft errors made" in result.stderr
     golds = [gold for split in SPLITS for gold in read_records(home / "d" / f"{split}.jsonl", Gold)]
-    assert Counter(gold.kind for gold in golds) == {"correct": 60, "soft": 60}
+    assert Counter(gold.kind for gold in golds) == {"correct": 20, "soft": 20}
     assert {gold.maker for gold in golds if gold.kind == "soft"} == {"model:fake:s.jsonl"}
     assert "is as it was built" in mores("build", "verify", "d").stdout
 

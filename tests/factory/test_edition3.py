@@ -177,6 +177,7 @@ def test_several_facts_in_another_language_are_asked_for_in_it() -> None:
     assert not list(compose(items, {item.name: 0 for item in items}, 0, 2)), "none in edition 2"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (REAL / "blend").is_dir(), reason="no real data beside the checkout")
 def test_real_blend_has_sentences_in_thirteen_languages() -> None:
     assert BLEND.read_local
@@ -360,7 +361,7 @@ def built_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dataset with samples for people, which takes seconds to build."""
     folder = tmp_path_factory.mktemp("built")
     meals = [item.model_copy(update={"source": "meals"}) for item in (*facts("PE", "Peru"), *facts("JP", "Japan"))]
-    sources = (put(folder, quiz(80), "quiz"), put(folder, meals, "meals"))
+    sources = (put(folder, quiz(40), "quiz"), put(folder, meals, "meals"))
     recipe = BuildRecipe(name="mine", sources=sources, edition=3, sampling="paper")
     mores.build(recipe, folder / "out", validate=24)
     return folder / "out"

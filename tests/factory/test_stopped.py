@@ -14,7 +14,7 @@ import pytest
 
 import mores
 from mores.errors import ConfigError
-from mores.factory import audit, balance, shortcut, work
+from mores.factory import balance, shortcut, work
 from mores.factory import build as stages
 from mores.factory import output as writing
 from mores.factory.folder import verify
@@ -41,10 +41,9 @@ class Killed(BaseException):
 
 @pytest.fixture(autouse=True, scope="module")
 def every_stage_is_long() -> Iterator[None]:
-    """Long enough to be kept; with few trees, because what an audit finds is not the subject here."""
+    """Long enough to be kept."""
     with pytest.MonkeyPatch.context() as during:
         during.setattr(work, "LEAST", 0.0)
-        during.setattr(audit, "TREES", 2)
         yield
 
 
@@ -99,7 +98,7 @@ def count_calls(function: Callable[..., Any], calls: list[str]) -> Callable[...,
         pytest.param(balance.SAMPLINGS, "shortcut-free", 1, 0, marks=pytest.mark.slow),
         (balance.SAMPLINGS, "shortcut-free", 3, 2),
         pytest.param(stages, "audit", 2, STRATA, marks=pytest.mark.slow),
-        (stages, "audit", 5, STRATA),
+        pytest.param(stages, "audit", 5, STRATA, marks=pytest.mark.slow),
         pytest.param(stages, "audit_texts", 1, STRATA, marks=pytest.mark.slow),
         (writing, "make_entry", 20, STRATA),
         pytest.param(writing, "render", 1, STRATA, marks=pytest.mark.slow),

@@ -189,7 +189,7 @@ def test_the_code_of_a_task_gives_the_figures_of_mores_bench(
     monkeypatch.setattr(grading, "open_asker", lambda _: Asker(judge(), store=None))
     items = read_items(chosen, data, None, SILENT)
     folder = mores.export_task(chosen, "lm-eval", tmp_path / "task", data=data)
-    for shift in range(3):
+    for shift in range(2):
         answers = canned(chosen, items, shift)
         theirs = by_exported_code(folder, answers, monkeypatch)
         assert theirs == pytest.approx(figures_of(chosen, answers, data, tmp_path / f"bench{shift}"), nan_ok=True)

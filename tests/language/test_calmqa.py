@@ -104,7 +104,8 @@ def test_answers_agree_with_figure_12() -> None:
 first, *others = WRONG
 
 
-@pytest.mark.parametrize("model", [first, *(pytest.param(name, marks=pytest.mark.slow) for name in others)])
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [first, *others])
 def test_wrong_language_of_table_2(model: str) -> None:
     pytest.importorskip("pycld2", reason="pycld2 is not installed")
     pytest.importorskip("py3langid", reason="py3langid is not installed")

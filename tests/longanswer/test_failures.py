@@ -117,10 +117,10 @@ def spoiled(spoil: Spoil, seed: int) -> list[Pair]:
 @pytest.mark.parametrize(
     ("spoil", "tolerance"),
     [
-        (each_answer(0.4, "translation"), 0.01),
+        pytest.param(each_answer(0.4, "translation"), 0.01, marks=pytest.mark.slow),
         (each_answer(0.4, "claims"), 0.01),
         (each_sentence(0.1), 0.012),  # an answer without a claim is known to be one only when all of it was read
-        (each_answer(0.4, "search"), 0.01),
+        pytest.param(each_answer(0.4, "search"), 0.01, marks=pytest.mark.slow),
         (each_claim(0.4), 0.012),  # recall is cut at 1, so that what is taken to be supported counts a little less
         (each_answer(0.4, "relevance"), 0.01),
     ],

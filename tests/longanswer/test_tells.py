@@ -116,6 +116,7 @@ def test_words_in_passing_are_no_tells() -> None:
     assert find_tells(answer, "rn", None) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="no calmqa in the shared data; set MORES_SHARED_DATA to a folder with it")
 def test_rates_of_appendix_c() -> None:
     """Half of the human-collected questions and not the paper's set, hence the tolerance."""

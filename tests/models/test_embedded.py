@@ -45,7 +45,7 @@ def gguf() -> Path:
 
 
 def ask(text: str, system: str = "Be brief.", **more: Any) -> Request:
-    return Request((Message("system", system), Message("user", text)), **{"max_tokens": 6} | more)
+    return Request((Message("system", system), Message("user", text)), **{"max_tokens": 3} | more)
 
 
 JAPAN, PERU = (ask(f"Name a dish from {country}.") for country in ("Japan", "Peru"))
@@ -139,6 +139,7 @@ def test_what_requests_share_is_read_once_and_changes_no_answer(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_shared_part_may_be_too_long_too(model: EmbeddedModel, answered: dict[str, Answer]) -> None:
     after = answers(model, long=about("Japan", "sushi", repeat=300), japan=JAPAN)
     assert after["long"].failure is not None
@@ -199,13 +200,17 @@ class Judged(NamedTuple):
     verdicts: list[tuple[Sample, Judgement]]
 
 
+def contradicted(text: str) -> Sample:
+    """A text all of which the evidence contradicts, so that the metric finds errors."""
+    evidence = (Evidence(text="What is the answer? none of that"),)
+    return Sample(id=text, instruction="What is the answer?", text=text, evidence=evidence)
+
+
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     known = (Evidence(text=f"{RICE} chopsticks"), Evidence(text="What do people in Peru eat rice with? fork"))
     samples = [Sample(id=text, instruction=RICE, text=text, evidence=known) for text in ("chopsticks", "fork")]
-    # The evidence contradicts all that the others say, so that it finds errors.
-    other = (Evidence(text="What is the answer? none of that"),)
-    samples += [Sample(id=text, instruction="What is the answer?", text=text, evidence=other) for text in HOSTILE]
+    samples.append(contradicted(HOSTILE[0]))
     store = tmp_path_factory.mktemp("judged") / "s.db"
     metric = open_metric("embedded", Settings(max_errors=1), store=store, threads=1)
     return Judged(metric, list(zip(samples, metric.judge(samples), strict=True)))
@@ -238,9 +243,13 @@ def test_sentences_in_four_languages_are_judged_by_prose(tmp_path: Path) -> None
     assert wrong == {"en-tea-wrong", "es-mate-wrong", "ja-hinamatsuri-wrong", "ko-seollal-wrong"}
 
 
-def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judged) -> None:
-    errors = []
-    for sample, judgement in judged.verdicts[2:]:
+@pytest.mark.parametrize("others", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judged, others: bool) -> None:
+    errors, verdicts = [], judged.verdicts[2:]
+    if others:
+        samples = [contradicted(text) for text in HOSTILE[1:]]
+        verdicts = list(zip(samples, judged.metric.judge(samples), strict=True))
+    for sample, judgement in verdicts:
         assert judgement.report, judgement.failure
         errors += [(sample, error) for error in judgement.report.errors]
     assert errors
@@ -281,7 +290,8 @@ def test_several_slots_write_the_reports_of_one(judged: Judged) -> None:
     assert "slots2-parts" in str(metric.signature())
 
 
-@pytest.mark.parametrize("length", [pytest.param(100, marks=pytest.mark.slow), 20_000])
+@pytest.mark.slow
+@pytest.mark.parametrize("length", [100, 20_000])
 def test_a_text_that_is_too_long_to_judge_is_a_failure(length: int) -> None:
     model = EmbeddedModel(adapter=str(TUNED), context=1024, threads=1)
     [judgement] = open_metric(model, store=None).judge(["word " * (length // 5)])
@@ -400,6 +410,7 @@ def test_it_uses_the_cores_that_it_may_use(
     assert available_cores(tmp_path) == cores
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_answer(answered: dict[str, Answer]) -> None:
     japan = answers(EmbeddedModel(context=1024, threads=2), japan=JAPAN)["japan"]
     assert completion(japan) == completion(answered["japan"])

@@ -386,7 +386,7 @@ def test_one_bad_request_does_not_spoil_its_batch(tiny: Path) -> None:
     assert isinstance(other, Completion)
 
 
-@pytest.mark.parametrize("fits", [0, 1, 2])
+@pytest.mark.parametrize("fits", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_too_little_memory_splits_the_batch(tiny: Path, monkeypatch: pytest.MonkeyPatch, fits: int) -> None:
     expected = complete(HFModel(str(tiny)), *MIXED)
     generate = Network._generate

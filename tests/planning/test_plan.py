@@ -118,7 +118,7 @@ def test_power_of_span_f1_is_that_of_a_permutation_test() -> None:
     given = {"value": 0.55, "item": 0.5, "spans": 1.5}
     power = planned("span-f1", difference=0.08, items=200, assume=given)
     rng, shown = np.random.default_rng(11), []
-    for _ in range(150):
+    for _ in range(100):
         errors, easy = rng.poisson(1.5, 200), rng.normal(0, 0.5, 200)
         counts = []
         for f1 in (0.55, 0.47):
@@ -131,7 +131,7 @@ def test_power_of_span_f1_is_that_of_a_permutation_test() -> None:
         seen = above[0].sum() / below[0].sum() - above[1].sum() / below[1].sum()
         chance = first[0] / first[1] - second[0] / second[1]
         shown.append(seen > 0 and np.mean(np.abs(chance) >= abs(seen)) <= 0.05)
-    assert power == pytest.approx(np.mean(shown), abs=0.09)
+    assert power == pytest.approx(np.mean(shown), abs=0.11)
 
 
 def test_there_are_few_false_alarms_over_raters_and_items() -> None:

@@ -14,6 +14,8 @@ from mores.rating.records import RatingStudy
 from mores.rating.study import analyse
 from tests.stats.raters.simulated import Plan, draw_study
 
+pytestmark = pytest.mark.slow  # the parts of it have quick tests in tests/stats/raters and test_study
+
 PLAN = Plan(annotators=3, questions=10, drift=-4.0, careless="random")
 LANGUAGES = {"l1": "de", "l2": "en", "l3": "fj", "l4": "hi", "l5": "rn"}
 START = datetime(2025, 3, 4, 9, tzinfo=UTC)

@@ -256,6 +256,7 @@ def scaled() -> ItemScale:
     return measure_scale("first", runs, False, None)
 
 
+@cache
 def everything() -> list[Record]:
     diagnoses = [*calibrations(), stable(), retrieved(), translated(), erring(), erring("b-model"), checked(), local()]
     return [*diagnoses, scaled()]

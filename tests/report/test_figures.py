@@ -6,6 +6,7 @@ import csv
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Literal
@@ -43,6 +44,13 @@ def test_every_kind_of_chart_can_be_drawn() -> None:
     assert {type(block) for block in every_chart("x")} - {Grid} == set(drawing.DRAWN)
 
 
+@pytest.fixture
+def _only_svg(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without PDF, which matplotlib takes as long for again."""
+    monkeypatch.setattr(figures, "draw", partial(drawing.draw, kinds=("svg",)))
+
+
+@pytest.mark.usefixtures("_only_svg")
 @pytest.mark.parametrize("block", every_chart(f"$x_1$ {HOSTILE} العربية"), ids=kinds(every_chart("x")))
 def test_a_block_becomes_files(block: PageBlock, tmp_path: Path) -> None:
     names = {path.suffix: path for path in write([block], [], tmp_path)}
@@ -50,13 +58,13 @@ def test_a_block_becomes_files(block: PageBlock, tmp_path: Path) -> None:
         assert names[".tex"].read_text().count("\\end{tabular}") == 1
     if not isinstance(block, Grid) or ".svg" in names:
         ET.parse(names[".svg"])
-        assert names[".pdf"].read_bytes().startswith(b"%PDF")
     rows = list(csv.reader(names[".csv"].read_text("utf-8").splitlines()))
     assert len(rows) > 1
     assert len({len(row) for row in rows}) == 1
     assert {path.parent for path in names.values()} == {tmp_path}
 
 
+@pytest.mark.usefixtures("_only_svg")
 def test_names_are_of_the_section_and_the_title_each_once(tmp_path: Path) -> None:
     first, second = every_chart("a/../b")[3], every_chart("العربية")[3]
     section = Section("s", "Ärger: part", [first, Fold("more", [first])], short="Part 1")
@@ -74,6 +82,8 @@ def test_the_numbers_of_a_chart_are_plain() -> None:
 
 def test_the_same_chart_gives_the_same_files(tmp_path: Path) -> None:
     first, second = (write(every_chart("x")[:1], [], tmp_path / name) for name in "ab")
+    assert [path.suffix for path in first] == [".svg", ".pdf", ".csv"]
+    assert first[1].read_bytes().startswith(b"%PDF")
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
@@ -99,7 +109,8 @@ def texts_of(svg: Path) -> list[str]:
     return [word for word in words if word]
 
 
-@pytest.mark.parametrize("width", [3.03, 6.3])
+@pytest.mark.usefixtures("_only_svg")
+@pytest.mark.parametrize("width", [3.03, pytest.param(6.3, marks=pytest.mark.slow)])
 def test_a_figure_is_as_wide_as_the_column(tmp_path: Path, width: float) -> None:
     for number, block in enumerate(every_chart("a name that is rather long")):
         style = FigureSettings(figure_width=width, font_size=7)
@@ -112,6 +123,7 @@ def test_a_figure_is_as_wide_as_the_column(tmp_path: Path, width: float) -> None
             assert re.search(r"font(-size)?: 7px", svg.read_text("utf-8"))
 
 
+@pytest.mark.usefixtures("_only_svg")
 def test_names_and_order(tmp_path: Path) -> None:
     names = tmp_path / "names.toml"
     names.write_text('"openai:gpt-4.1" = "GPT-4.1"\n"hf:aya" = "Aya Expanse"\n')
@@ -144,6 +156,7 @@ def test_a_file_of_names_that_cannot_be_read(tmp_path: Path, text: str, problem:
         figures.read_names(tmp_path / "names.toml")
 
 
+@pytest.mark.usefixtures("_only_svg")
 def test_ticks_are_round_and_have_one_minus_sign(tmp_path: Path) -> None:
     histogram = ScoreHistogram("scores", counts={"wrong": [3, 2, 1]}, edges=[-5, -2, 0, 1])
     ranks = Ranks("ranks", columns=["one", "two"], ranks={"a": [1, 2], "b": [2, 1]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -59,6 +60,12 @@ def rows(html: str) -> list[list[str]]:
     """The cells of the first table's body."""
     body = html.split("<tbody>")[1].split("</tbody>")[0]
     return [[words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in body.split("</tr>")[:-1]]
+
+
+@cache
+def full_page() -> str:
+    """With every part filled."""
+    return meta_page(made_up())
 
 
 def meta_page(meta: Meta) -> str:
@@ -154,7 +161,7 @@ def test_the_advice_is_at_the_top_of_the_page_and_the_last_printed() -> None:
     assert html.index("useful here") < html.index("S.Acc.: scaled accuracy")
     assert "judge &lt;b&gt;: useful here" in html
     assert describe_meta(meta).printed[-2:] == lines
-    assert "good enough for texts like these" not in meta_page(made_up())
+    assert "good enough for texts like these" not in full_page()
 
 
 def test_conclusion() -> None:
@@ -262,7 +269,7 @@ def test_markdown_shows_hostile_names_as_they_are() -> None:
 
 
 def test_header_and_headline() -> None:
-    html = meta_page(made_up())
+    html = full_page()
     assert "<title>ExCAM40k, test: meta-evaluation · Mores</title>" in html
     top = words(html.split("<nav")[0])
     assert "Split test Samples 3,900 Metrics 12 Revision sha256:4f1c9a7e20d3b6c1" in top
@@ -272,12 +279,12 @@ def test_header_and_headline() -> None:
 
 
 def test_every_metric_has_the_shortcut_beside_it() -> None:
-    shown = rows(section(meta_page(made_up()), "table"))
+    shown = rows(section(full_page(), "table"))
     assert [row[0].split(" Of this")[0].split(" This")[0] for row in shown[:-1]] == list(METRICS)
     assert all("never sees the instruction" in row[0] for row in shown)
     assert shown[0][0].endswith("Of this metric’s 0.59, a classifier that never sees the instruction gets 0.16.")
     assert shown[7][1:] == ["0.280 [0.260, 0.300]", "0.286 [0.266, 0.306]", "0.532 [0.512, 0.552]", "3,859", "41"]
-    text = words(section(meta_page(made_up()), "table"))
+    text = words(section(full_page(), "table"))
     assert f"Unscored: {BEST}: 2 answers could not be parsed, 1 text has no judgement; " in text
     assert ": 40 answers could not be parsed, 1 text has no judgement" in text
 
@@ -290,7 +297,7 @@ SECTIONS = [*(section.id for section in describe_meta(made_up()).sections), "sig
 
 
 def test_all_sections_in_order_and_the_navigation_leads_to_them() -> None:
-    html = meta_page(made_up())
+    html = full_page()
     assert sections(html) == SECTIONS
     assert re.findall(r'<a href="#(\w+)"', html) == SECTIONS
 
@@ -342,7 +349,7 @@ def test_titles_are_not_as_narrow_as_their_table() -> None:
 
 
 def test_small_languages_are_folded_away() -> None:
-    body = section(meta_page(made_up()), "language")
+    body = section(full_page(), "language")
     first, rest = body.split("<details>")
     assert [row[0] for row in rows(first)] == [
         "English 1,900", "Chinese 512", "Arabic 480", "German 410", "Japanese 333", "Spanish 290", "Hindi 204",
@@ -354,7 +361,7 @@ def test_small_languages_are_folded_away() -> None:
 
 def test_left_out_sources_as_in_figures_3_and_11() -> None:
     trained = made_up().leave_one_out[0]
-    body = section(meta_page(made_up()), "left_out")
+    body = section(full_page(), "left_out")
     first = rows(body)[0]
     diagonal = [f"{trained.matrix[source][source].value:.2f}" for source in SOURCES]
     assert [cell.removesuffix(" *") for cell in first[1:9]] == diagonal
@@ -381,22 +388,22 @@ def test_comparisons() -> None:
     body = section(meta_page(two(difference=-0.2)), "comparisons")
     assert "<details open>" in body
     assert rows(body) == [["b − a", "−0.200 *", "–", "0.010", "0.010", "10"]]
-    assert "<details open>" not in section(meta_page(made_up()), "comparisons")
+    assert "<details open>" not in section(full_page(), "comparisons")
 
 
 def test_only_metrics_that_state_a_confidence_are_in_its_table() -> None:
-    listed = [row[0] for row in rows(section(meta_page(made_up()), "confidence"))]
+    listed = [row[0] for row in rows(section(full_page(), "confidence"))]
     assert listed
     assert all("ExCAM" in metric for metric in listed)
 
 
 def test_only_metrics_that_mark_spans_are_in_their_table() -> None:
-    body = section(meta_page(made_up()), "quality")
+    body = section(full_page(), "quality")
     assert [row[0] for row in rows(body)] == ["ExCAM-r (Gemma3-27B)", "ExCAM-r (Phi-3-mini)"]
 
 
 def test_disagreements_mark_the_gold_errors() -> None:
-    body = section(meta_page(made_up()), "disagreements")
+    body = section(full_page(), "disagreements")
     shrine = body.split("<article")[1]
     assert re.findall(r'<mark class="([\w ]+)"[^>]*>(.*?)</mark>', shrine) == [
         ("major", "clap "),

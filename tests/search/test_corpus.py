@@ -234,7 +234,11 @@ def test_a_part_of_a_country_falls_back_to_the_country(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "without", "with_region"),
-    [("biographies", (0.93, 0.97), (0.92, 0.97)), ("blend", (0, 0), (0.99, 1)), ("wrong", (0, 0), (0.9, 0.99))],
+    [
+        ("biographies", (0.93, 0.97), (0.92, 0.97)),
+        ("blend", (0, 0), (0.99, 1)),
+        pytest.param("wrong", (0, 0), (0.9, 0.99), marks=pytest.mark.slow),
+    ],
 )
 def test_recall_with_a_region_on_published_data(
     tmp_path: Path, name: str, without: tuple[float, float], with_region: tuple[float, float]

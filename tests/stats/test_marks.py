@@ -202,7 +202,7 @@ def draw_texts(rng: np.random.Generator, count: int, copy: float = 0.0) -> list[
 
 
 def test_random_marking_agrees_by_chance_only() -> None:
-    agreement = span_agreement(draw_texts(np.random.default_rng(0), 1500), resamples=200)
+    agreement = span_agreement(draw_texts(np.random.default_rng(0), 1500), resamples=20)
     assert agreement
     assert agreement.f1.value == pytest.approx(agreement.chance, abs=0.015)
     assert agreement.kappa.value == pytest.approx(0, abs=0.02)
@@ -217,7 +217,7 @@ def test_intervals_hold_the_agreement_of_many_texts() -> None:
     whole = span_agreement(draw_texts(np.random.default_rng(1), 1000, copy=0.5), resamples=10)
     assert whole
     held = np.zeros(3)
-    for seed in range(2, 42):
+    for seed in range(2, 32):
         sample = span_agreement(draw_texts(np.random.default_rng(seed), 30, copy=0.5), resamples=100)
         assert sample
         for n, (figure, truth) in enumerate(
@@ -227,7 +227,7 @@ def test_intervals_hold_the_agreement_of_many_texts() -> None:
             assert figure.high is not None
             assert truth.value is not None
             held[n] += figure.low <= truth.value <= figure.high
-    assert (held >= 36).all(), held
+    assert (held >= 27).all(), held
 
 
 def test_labels_are_compared_on_matched_marks() -> None:

@@ -23,7 +23,9 @@ def test_tau_of_what_is_sure() -> None:
     assert tau_range(first, 0 * first) == (-1.0, 1.0)
 
 
-@pytest.mark.parametrize("models", [(0.5, 0.51, 0.52, 0.53, 0.54), (0.1, 0.3, 0.5, 0.9, 0.95)])
+@pytest.mark.parametrize(
+    "models", [(0.5, 0.51, 0.52, 0.53, 0.54), pytest.param((0.1, 0.3, 0.5, 0.9, 0.95), marks=pytest.mark.slow)]
+)
 def test_ranges_of_ranks_shifts_and_tau_hold_the_truth(models: tuple[float, ...]) -> None:
     """Five models and 20 or 50 questions, some of them hard for all; on another benchmark the best is the worst."""
     rng, samples, count = np.random.default_rng(3), 200, len(models)

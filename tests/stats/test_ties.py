@@ -115,8 +115,8 @@ def test_is_the_best_of_every_epsilon_over_all_pairs(rows: list[tuple[float, flo
     assert calibrate_ties(human, metric) == search(human, metric, [0] * len(human))
 
 
-@pytest.mark.parametrize("cells", [1, 3, 2**13])
-@pytest.mark.parametrize("block", [1, 7, 2**17])
+@pytest.mark.parametrize("cells", [1, pytest.param(3, marks=pytest.mark.slow), 2**13])
+@pytest.mark.parametrize("block", [pytest.param(1, marks=pytest.mark.slow), 7, 2**17])
 def test_the_sizes_of_blocks_and_buckets_change_nothing(
     cells: int, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,17 +76,17 @@ def test_a_judge_with_a_known_worth_in_people(worth: float) -> None:
 
 
 def test_the_intervals_hold_the_truth() -> None:
-    """In 100 studies of 120 answers: worth 2 people, correlations 1/2 and √(1/3)."""
+    """In 60 studies of 120 answers: worth 2 people, correlations 1/2 and √(1/3)."""
     rng = np.random.default_rng(3)
     held = np.zeros(4)
-    for _ in range(100):
+    for _ in range(60):
         beside = side_by_side(*simulate(rng, 120, 2.0))
         assert beside is not None
         assert beside.worth_interval is not None
         truth = {0.5: beside.people_interval, math.sqrt(1 / 3): beside.judge_interval, 2.0: beside.worth_interval}
         truth[math.sqrt(1 / 3) - 0.5] = beside.difference
         held += [low <= value <= high for value, (low, high) in truth.items()]
-    assert (held >= 89).all()
+    assert (held >= 53).all()
 
 
 def test_two_people_are_paired_both_ways() -> None:

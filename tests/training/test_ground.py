@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -59,7 +59,26 @@ def put(path: Path, records: Iterable[Record]) -> None:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    folder = tmp_path / "data"
+    return write_data(tmp_path / "data")
+
+
+class Made(NamedTuple):
+    """A dataset, and what is made of it with the default settings."""
+
+    data: Path
+    out: Path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Made once for the tests that only read."""
+    folder = tmp_path_factory.mktemp("made")
+    made = Made(write_data(folder / "data"), folder / "out")
+    ground_dataset(*made)
+    return made
+
+
+def write_data(folder: Path) -> Path:
     folder.mkdir()
     for split, numbers in NUMBERS.items():
         put(folder / f"{split}.jsonl", (gold for number in numbers for gold in pair(number, split)))
@@ -86,10 +105,9 @@ def parted(golds: list[Gold]) -> tuple[list[Gold], list[Gold]]:
     return [gold for gold in golds if not gold.sample.evidence], [gold for gold in golds if gold.sample.evidence]
 
 
-def test_training_has_every_sample_with_evidence_and_without(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
-    plain, grounded = parted(read(tmp_path / "out", "train"))
-    before = [record.sample.text for record in read(data, "train")]
+def test_training_has_every_sample_with_evidence_and_without(made: Made) -> None:
+    plain, grounded = parted(read(made.out, "train"))
+    before = [record.sample.text for record in read(made.data, "train")]
     assert [record.sample.text for record in grounded] == before + before
     assert len({record.sample.id for record in grounded}) == len(grounded)
     assert {len(record.sample.evidence) for record in grounded} == {3}
@@ -100,9 +118,8 @@ def test_training_has_every_sample_with_evidence_and_without(data: Path, tmp_pat
     assert len(plain) == 2 * len({record.item for record in plain}), "correct and wrong answers of an item go together"
 
 
-def test_without_evidence_an_error_is_one_but_nothing_says_what_would_be_correct(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
-    plain, _ = parted(read(tmp_path / "out", "train"))
+def test_without_evidence_an_error_is_one_but_nothing_says_what_would_be_correct(made: Made) -> None:
+    plain, _ = parted(read(made.out, "train"))
     errors = [located for record in plain for located in record.report.errors]
     assert len(errors) == len(plain) / 2
     assert {located.explanation for located in errors} == {
@@ -110,20 +127,18 @@ def test_without_evidence_an_error_is_one_but_nothing_says_what_would_be_correct
     }
 
 
-def test_by_evidence_that_does_not_decide_there_is_no_error(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
-    _, grounded = parted(read(tmp_path / "out", "train"))
-    wrong = {record.sample.id for record in read(data, "train") if record.report.errors}
+def test_by_evidence_that_does_not_decide_there_is_no_error(made: Made) -> None:
+    _, grounded = parted(read(made.out, "train"))
+    wrong = {record.sample.id for record in read(made.data, "train") if record.report.errors}
     for record in grounded:
         seen = record.item in sources(record)
         assert bool(record.report.errors) == (seen and record.sample.id.removesuffix(" again") in wrong)
         assert all(sources(record)[number - 1] == record.item for e in record.report.errors for number in e.evidence)
 
 
-def test_a_quarter_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
+def test_a_quarter_of_the_groups_see_no_fact_of_their_own(made: Made) -> None:
     seen: dict[str, set[bool]] = defaultdict(set)
-    grounded = parted(read(tmp_path / "out", "train"))[1]
+    grounded = parted(read(made.out, "train"))[1]
     for record in grounded[: len(grounded) // 2]:
         is_own = [group_of(int(name.removeprefix("made-up/"))) == record.group for name in sources(record)]
         seen[record.group].add(any(is_own))
@@ -132,9 +147,8 @@ def test_a_quarter_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: 
     assert all(record.item in sources(record) for record in grounded[len(grounded) // 2 :]), "all do the second time"
 
 
-def test_the_own_fact_stands_at_any_place(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
-    places = {sources(record).index(record.item) for record in read(tmp_path / "out", "test-covered")}
+def test_the_own_fact_stands_at_any_place(made: Made) -> None:
+    places = {sources(record).index(record.item) for record in read(made.out, "test-covered")}
     assert places == {0, 1, 2}
 
 
@@ -151,27 +165,24 @@ def test_samples_of_sources_without_facts_have_none_of_their_own(data: Path, tmp
     assert "epic" not in grounded.found["test-reworded"]
 
 
-def test_what_is_tested_stays_as_it_was(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
+def test_what_is_tested_stays_as_it_was(made: Made) -> None:
     for split in ("dev", "test"):
-        plain = (data / f"{split}.jsonl").read_bytes()
-        assert (tmp_path / "out" / f"{split}.jsonl").read_bytes() == plain
+        plain = (made.data / f"{split}.jsonl").read_bytes()
+        assert (made.out / f"{split}.jsonl").read_bytes() == plain
         for kind in ("covered", "uncovered"):
-            assert [bare(gold) for gold in read(tmp_path / "out", f"{split}-{kind}")] == read(data, split)
+            assert [bare(gold) for gold in read(made.out, f"{split}-{kind}")] == read(made.data, split)
 
 
-def test_covered_errors_cite_the_own_fact(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
+def test_covered_errors_cite_the_own_fact(made: Made) -> None:
     for split in ("dev", "test"):
-        for record in read(tmp_path / "out", f"{split}-covered"):
+        for record in read(made.out, f"{split}-covered"):
             number = sources(record).index(record.item) + 1
             assert [error.evidence for error in record.report.errors] == [(number,)] * len(record.report.errors)
 
 
-def test_uncovered_evidence_is_of_training_items_and_is_not_cited(data: Path, tmp_path: Path) -> None:
-    ground_dataset(data, tmp_path / "out")
+def test_uncovered_evidence_is_of_training_items_and_is_not_cited(made: Made) -> None:
     for split in ("dev", "test"):
-        for record in read(tmp_path / "out", f"{split}-uncovered"):
+        for record in read(made.out, f"{split}-uncovered"):
             assert len(record.sample.evidence) == 3
             assert all(int(name.removeprefix("made-up/")) in NUMBERS["train"] for name in sources(record))
             assert all(error.evidence == () for error in record.report.errors)

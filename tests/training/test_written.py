@@ -19,7 +19,7 @@ def pairs_of(name: str) -> list[ClaimPair]:
     return read_pairs(FOLDER / name)
 
 
-@pytest.mark.parametrize("name", ["contrasts", "written"])
+@pytest.mark.parametrize("name", [pytest.param("contrasts", marks=pytest.mark.slow), "written"])
 def test_files_have_their_language_and_each_pair_one_label(name: str) -> None:
     labels: dict[tuple[str, tuple[str, ...]], str] = {}
     languages = {path.name.split(".")[0] for path in (FOLDER / name).glob("*.jsonl")}
@@ -31,6 +31,7 @@ def test_files_have_their_language_and_each_pair_one_label(name: str) -> None:
     assert len(labels) > 19_000
 
 
+@pytest.mark.slow
 def test_the_second_reader_read_pairs_that_are_there() -> None:
     pairs = {name_of(pair): pair.label for pair in pairs_of("contrasts")}
     with (FOLDER / "contrasts" / "second-reader.tsv").open(encoding="utf-8", newline="") as file:

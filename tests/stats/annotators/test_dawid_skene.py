@@ -178,7 +178,7 @@ def test_better_than_the_majority_where_skills_differ() -> None:
 
 def test_probabilities_are_calibrated() -> None:
     sure, correct = [], []
-    for seed in range(20):
+    for seed in range(10):
         crowd = draw_crowd(200, 30, 4, np.random.default_rng(seed), accuracy=(0.4, 0.95))
         posterior = fit_dawid_skene(crowd.table(5)).posterior
         sure.append(posterior.max(axis=1).mean())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import runpy
 import sys
 from dataclasses import dataclass
 from math import log2
@@ -126,10 +126,12 @@ def test_bad_rules_are_named() -> None:
         Redundancy(threshold=95)
 
 
-def test_votes_are_saved_at_equal_accuracy() -> None:
-    command = [sys.executable, str(SCRIPT), "--campaigns", "4", "--items", "100", "--only", "mixed", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    result = json.loads(done.stdout)["mixed"]
+def test_votes_are_saved_at_equal_accuracy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--campaigns", "4", "--items", "100", "--only", "mixed", "--json"]
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+    monkeypatch.setattr(sys, "path", [*sys.path])  # which the script changes
+    runpy.run_path(str(SCRIPT), run_name="__main__")
+    result = json.loads(capsys.readouterr().out)["mixed"]
     assert 0.2 < result["low"] < result["saved"] < result["high"] < 0.55
     assert result["not_reached"] < 0.1
     assert result["accuracy"] > result["majority"]

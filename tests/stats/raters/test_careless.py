@@ -26,7 +26,13 @@ def search(study: Study, model: MixedModel = NESTED) -> dict[object, Suspicion]:
 
 
 @pytest.mark.parametrize(
-    ("careless", "sign"), [("random", "random"), ("straight", "straight"), ("hasty", "fast"), ("first", "position")]
+    ("careless", "sign"),
+    [
+        ("random", "random"),
+        ("first", "position"),
+        pytest.param("straight", "straight", marks=pytest.mark.slow),
+        pytest.param("hasty", "fast", marks=pytest.mark.slow),
+    ],
 )
 def test_each_kind_of_careless_person_is_found_for_its_reason(careless: Careless, sign: str) -> None:
     """Six people in two languages, 120 ratings each."""

