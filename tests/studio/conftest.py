@@ -21,6 +21,7 @@ from mores.studio.store import database as opening
 from mores.studio.store import passwords, statistics
 from mores.studio.store.database import Database, open_database
 from mores.studio.web.routes import data
+from tests.conftest import MadeOnce
 
 SYNCHRONOUS = opening.SYNCHRONOUS
 """What the studio sets; in tests nothing needs to survive the machine, and each change would wait for the disk."""
@@ -82,12 +83,14 @@ def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo_database(empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_database(empty_database: Path, made_once: MadeOnce) -> Path:
     """A database with the demo campaigns, to be copied: playing them takes seconds."""
-    path = tmp_path_factory.mktemp("demo") / "studio.db"
-    with closing(open_database(shutil.copy(empty_database, path))) as database:
-        fill(database, find_owner(database))
-    return path
+
+    def make(path: Path) -> None:
+        with closing(open_database(shutil.copy(empty_database, path))) as database:
+            fill(database, find_owner(database))
+
+    return made_once("demo.db", make)
 
 
 @pytest.fixture

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from types import SimpleNamespace as Some
 
 import pytest
@@ -122,8 +124,10 @@ class Two:
 
 
 @pytest.fixture(scope="module", params=list(KINDS))
-def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
-    database = open_database(tmp_path_factory.mktemp("planted") / "studio.db")
+def two(
+    request: pytest.FixtureRequest, empty_database: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Two]:
+    database = open_database(shutil.copy(empty_database, tmp_path_factory.mktemp("planted") / "studio.db"))
     yield Two(database, request.param)
     database.close()
 
