@@ -615,7 +615,10 @@ def check_claims(script: Script) -> None:
     script.check(files)
 
 
-@pytest.mark.parametrize("chosen", SCRIPTS, ids=[script.kind for script in SCRIPTS])
+@pytest.mark.parametrize(
+    "chosen",
+    [pytest.param(each, id=each.kind, marks=[pytest.mark.slow] * (each in (Msqa, Culturall))) for each in SCRIPTS],
+)
 def test_exports_say_what_happened(database: Database, tmp_path: Path, chosen: type[Script]) -> None:
     script = chosen(database, tmp_path)
     script.prepare()

@@ -74,7 +74,7 @@ class Two:
     def __init__(self, database: Database, kind: str) -> None:
         self.kind = kind
         self.mine = Planted(database, kind, "qqmine", hostile=HOSTILE)
-        self.other = Planted(database, kind, "qqother")
+        self.other = Planted(database, kind, "qqother", items=3)
         self.app: FastAPI = app(self.mine.database, model="none", store=None)
         self._pages: dict[str, dict[str, Response]] = {}
 
