@@ -7,7 +7,9 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from fcntl import LOCK_EX, flock
 from importlib import import_module
 from pathlib import Path
 from tempfile import gettempdir
@@ -73,6 +75,32 @@ def trees() -> dict[str, ast.Module]:
     """Every file of the package, parsed, by its path."""
     source = Path(__file__).parents[1] / "src" / "mores"
     return {path.relative_to(source).as_posix(): ast.parse(path.read_text()) for path in sorted(source.rglob("*.py"))}
+
+
+@pytest.fixture(scope="session")
+def nodes(trees: dict[str, ast.Module]) -> dict[str, list[ast.AST]]:
+    """All that is in every file of the package, by its path."""
+    return {path: [*ast.walk(tree)] for path, tree in trees.items()}
+
+
+MadeOnce = Callable[[str, Callable[[Path], object]], Path]
+
+
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
+    """`made_once("site", build)` calls `build` with a path, in the first process that asks; all read what it made."""
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def make(name: str, function: Callable[[Path], object]) -> Path:
+        with (folder / f"{name}.lock").open("w") as lock:
+            flock(lock, LOCK_EX)
+            if not (folder / name).exists():
+                function(folder / f"{name}.part")
+                (folder / f"{name}.part").rename(folder / name)
+        return folder / name
+
+    return make
 
 
 @pytest.fixture(autouse=True)

@@ -40,6 +40,7 @@ def test_compares_contestants_at_the_same_load() -> None:
     assert result["server"]["calls_per_s"] > 0
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing() -> None:
     result = measure("--million", "300", "--connections", "20")
     assert (result["first"]["requests"], result["first"]["cached"]) == (300, 0)

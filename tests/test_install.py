@@ -16,6 +16,7 @@ import yaml
 
 import mores
 from mores.extras import EXTRAS, install_command
+from tests.cli.conftest import run_in_process
 
 ROOT = Path(__file__).parents[1]
 BY_NAME = re.compile(
@@ -262,6 +263,7 @@ def test_the_action_and_the_hook_run_commands_that_exist(tmp_path: Path) -> None
     assert used["id"] == hook["id"]
     (tmp_path / used["args"][0]).write_text('{"text": "fine"}\n')
     (tmp_path / used["args"][2]).write_text('{"text": "fine"}\n')
-    command = [*hook["entry"].split(), *used["args"], "--model", "fake:clean"]
-    done = subprocess.run(command, cwd=tmp_path, env=os.environ | ours, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    program, *words = hook["entry"].split()
+    assert program == "mores"
+    ended = run_in_process(tmp_path, (*words, *used["args"], "--model", "fake:clean"), env=ours)
+    assert ended.returncode == 0, ended.stderr

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -26,12 +27,24 @@ from mores.cli import mores
 from mores.models.pull import default_path
 from mores.studio import app
 from mores.studio.serve import prepare
+from tests.cli.conftest import Done, run_in_process
 
 ROOT = Path(__file__).parents[1]
 JOBS = ROOT / "examples" / "jobs"
-EMBEDDED = [pytest.mark.slow, pytest.mark.skipif(not default_path().exists(), reason="`mores pull` gets the model")]
-JUDGES = ["fake:first-word", pytest.param("", marks=EMBEDDED)]
-"""A judge that finds the first word of every text wrong, and the one that a person would use."""
+FIRST_WORD = "fake:first-word"
+"""A judge that finds the first word of every text wrong."""
+EMBEDDED = pytest.mark.skipif(not default_path().exists(), reason="`mores pull` gets the model")
+JUDGES = [FIRST_WORD, pytest.param("", marks=EMBEDDED)]
+"""That judge, and the one that a person would use."""
+
+
+def type_in(job: str, folder: Path, *names: str) -> list[Done]:
+    """What the commands of these names in a job's script do, one after the other in this process."""
+    lines = re.findall(r"^(?:if )?mores (.+)$", (JOBS / f"{job}.sh").read_text("utf-8"), re.MULTILINE)
+    typed = [shlex.split(line) for line in lines]
+    env = {"MORES_CACHE": str(folder / "cache")}
+    asked = {"score": ("--model", FIRST_WORD)}
+    return [run_in_process(folder, (*words, *asked.get(words[0], ())), env=env) for words in typed if words[0] in names]
 
 
 def do(job: str, folder: Path, judge: str) -> str:
@@ -53,9 +66,26 @@ def do(job: str, folder: Path, judge: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", JUDGES)
-def test_a_student_with_forty_answers_gets_a_page_a_figure_a_table_and_what_to_cite(tmp_path: Path, judge: str) -> None:
+def test_the_script_of_the_student(tmp_path: Path, judge: str) -> None:
     output = do("student", tmp_path, judge)
+    check_student(tmp_path, output)
+    if not judge:  # the first model is right everywhere, the second wrong in every other answer
+        differences = output.split("Paired differences by Model")[1]
+        assert re.search(r"A less B\s+20\s+−", differences)
+        assert "Not known" in (tmp_path / "weddings.html").read_text("utf-8")
+
+
+def test_a_student_with_forty_answers_gets_a_page_a_figure_a_table_and_what_to_cite(tmp_path: Path) -> None:
+    for name in ("weddings.csv", "weddings.facts.csv"):
+        shutil.copy(JOBS / name, tmp_path)
+    done = type_in("student", tmp_path, "score", "show", "cite")
+    assert [each.returncode for each in done] == [0, 0, 0], done
+    check_student(tmp_path, "".join(each.stdout + each.stderr for each in done))
+
+
+def check_student(folder: Path, output: str) -> None:
     assert (
         "40 rows: text ← Answer, instruction ← Question asked, region ← Country; not read: Model, Date (kept)" in output
     )
@@ -63,19 +93,27 @@ def test_a_student_with_forty_answers_gets_a_page_a_figure_a_table_and_what_to_c
         assert table in output
     assert "40 texts, 40 judged" in output
     assert "@misc{excam" in output
-    assert (tmp_path / "figures" / "mean-score-by-region.pdf").exists()
-    assert r"\begin{tabular}" in (tmp_path / "figures" / "texts-by-region.tex").read_text("utf-8")
-    page = (tmp_path / "weddings.html").read_text("utf-8")
-    assert "Nigeria" in page
-    if not judge:  # the first model is right everywhere, the second wrong in every other answer
-        differences = output.split("Paired differences by Model")[1]
-        assert re.search(r"A less B\s+20\s+−", differences)
-        assert "Not known" in page
+    assert (folder / "figures" / "mean-score-by-region.pdf").exists()
+    assert r"\begin{tabular}" in (folder / "figures" / "texts-by-region.tex").read_text("utf-8")
+    assert "Nigeria" in (folder / "weddings.html").read_text("utf-8")
 
 
+def test_an_engineer_gets_a_gate(tmp_path: Path) -> None:
+    """Its service is in `test_the_script_of_the_engineer`, and what it answers in tests/serve."""
+    shutil.copy(JOBS / "weddings.facts.csv", tmp_path / "facts.csv")
+    texts = (JOBS / "weddings.csv").read_text("utf-8").splitlines(keepends=True)[:8]
+    (tmp_path / "texts.csv").write_text("".join(texts), "utf-8")
+    first, second = type_in("engineer", tmp_path, "score")
+    assert (first.returncode, second.returncode) == (0, 0), (first.stderr, second.stderr)
+    assert "::warning file=texts.csv,line=" in second.stdout + second.stderr
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("8", "0")
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 @pytest.mark.parametrize("judge", JUDGES)
-def test_an_engineer_gets_a_gate_and_a_service(tmp_path: Path, judge: str) -> None:
+def test_the_script_of_the_engineer(tmp_path: Path, judge: str) -> None:
     output = do("engineer", tmp_path, judge)
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
     if judge:  # it finds a minor error in every text, which does not stop the build

@@ -64,16 +64,16 @@ def name_of(path: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def uses(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
+def uses(nodes: dict[str, list[ast.AST]]) -> dict[str, set[str]]:
     """The modules of ours that each file imports, by its path; those that everything imports are left out."""
-    modules = {name_of(path) for path in trees}
-    found = {path: {module_of(name, modules) for name in imports(tree)} for path, tree in trees.items()}
+    modules = {name_of(path) for path in nodes}
+    found = {path: {module_of(name, modules) for name in imports(inside)} for path, inside in nodes.items()}
     return {path: names - {"", "mores", name_of(path)} for path, names in found.items()}
 
 
-def imports(tree: ast.Module) -> Iterator[str]:
+def imports(nodes: list[ast.AST]) -> Iterator[str]:
     """Every name that a file imports: at once, in a function, for types alone, or by a string."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.ImportFrom(module=str(module), names=names):
                 yield from (f"{module}.{alias.name}" for alias in names)
@@ -156,16 +156,15 @@ COMMAND_LINES = {
 """Files below the command line whose texts name options, and why."""
 
 
-def test_messages_name_settings_and_leave_their_options_to_the_command_line(trees: dict[str, ast.Module]) -> None:
+def test_messages_name_settings_and_leave_their_options_to_the_command_line(nodes: dict[str, list[ast.AST]]) -> None:
     faults = []
-    for path, tree in trees.items():
+    for path, inside in nodes.items():
         if path.startswith("cli/") or path.endswith(("settings.py", "limits.py")) or path in COMMAND_LINES:
             continue
-        nodes = [*ast.walk(tree)]
-        documentation = {node.value for node in nodes if isinstance(node, ast.Expr)}
+        documentation = {node.value for node in inside if isinstance(node, ast.Expr)}
         faults += [
             f"{path}:{node.lineno}: say setting=NAME, and the command line adds its option"
-            for node in nodes
+            for node in inside
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation
             if re.search(r"(?<!\S)--[a-z]", node.value)
         ]

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import Browser
+from tests.conftest import MadeOnce
 
 ROOT = Path(__file__).parents[1]
 pytest.importorskip("mkdocs")
@@ -31,11 +32,13 @@ def build(root: Path, site: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(made_once: MadeOnce) -> Path:
     """The built site."""
-    folder = tmp_path_factory.mktemp("site")
-    assert build(ROOT, folder) == ""
-    return folder
+
+    def make(folder: Path) -> None:
+        assert build(ROOT, folder) == ""
+
+    return made_once("site", make)
 
 
 def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:

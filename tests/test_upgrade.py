@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from configparser import ConfigParser
 from html import unescape
 from pathlib import Path
@@ -336,7 +337,7 @@ def test_the_studio_exports_the_same(version: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS, ids=name_of)
 def test_every_page_of_the_studio_opens(version: Path, tmp_path: Path) -> None:
-    """All that the organiser can reach by links, from the first page."""
+    """All that the organiser can reach by links, from the first page; of items and people, two of each campaign."""
     home = Home(version, tmp_path)
     database = str(home.cache / "studio.db")
     link = home.call("studio", "--database", database, "link").stdout.strip()
@@ -344,7 +345,7 @@ def test_every_page_of_the_studio_opens(version: Path, tmp_path: Path) -> None:
         assert browser.get("/health").text == "ok"
         token = re.search(r'name="csrf" value="([^"]*)"', browser.get(link).text)
         assert browser.post(link, data={"csrf": token[1]} if token else {}).status_code == 200
-        waiting, seen = ["/"], {"/"}
+        waiting, seen, shapes = ["/"], {"/"}, Counter[str]()
         while waiting:
             path = waiting.pop()
             answer = browser.get(path)
@@ -352,7 +353,10 @@ def test_every_page_of_the_studio_opens(version: Path, tmp_path: Path) -> None:
             if "text/html" not in answer.headers["content-type"]:
                 continue
             links = {unescape(found).partition("#")[0] for found in re.findall(r'<a [^>]*href="(/[^"]*)"', answer.text)}
-            waiting += sorted(links - seen)
+            for link in sorted(links - seen):
+                shape = re.sub(r"=[^&]*|\b[0-9a-f]{12,16}\b", "*", link)
+                shapes[shape] += 1
+                waiting += [link] if shapes[shape] <= 2 else []
             seen |= links
     campaigns = {path.name for path in (version / "studio").iterdir()}
     assert {match[1] for path in seen if (match := re.match(r"/c/([\w-]+)", path))} == campaigns

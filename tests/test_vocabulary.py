@@ -33,9 +33,9 @@ def test_no_class_name_is_defined_twice(trees: dict[str, ast.Module]) -> None:
     assert not twice, f"defined twice: {', '.join(twice)}"
 
 
-def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+def functions(nodes: list[ast.AST]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Functions and methods, without properties and commands, whose docstrings are help texts."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             decorators = {ast.unparse(decorator).partition("(")[0].split(".")[-1] for decorator in node.decorator_list}
             if not decorators & {"property", "cached_property", "setter", "command", "group"}:
@@ -47,30 +47,29 @@ def begins_with_a_verb(docstring: str) -> bool:
     return not NO_VERBS.fullmatch(word) and (not word.endswith("s") or word in VERBS_IN_S)
 
 
-def test_docstrings_of_functions_begin_with_a_verb(trees: dict[str, ast.Module]) -> None:
+def test_docstrings_of_functions_begin_with_a_verb(nodes: dict[str, list[ast.AST]]) -> None:
     faults = [
         f"{path}:{node.lineno} {node.name}"
-        for path, tree in trees.items()
-        for node in functions(tree)
+        for path, inside in nodes.items()
+        for node in functions(inside)
         if (docstring := ast.get_docstring(node)) and not begins_with_a_verb(docstring)
     ]
     assert not faults, "say what the function does, as in 'Return the score':\n" + "\n".join(faults)
 
 
-def messages(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def messages(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """The texts of a file, with their lines: strings that are not documentation."""
-    nodes = [*ast.walk(tree)]
     documentation = {node.value for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
             yield node.lineno, node.value
 
 
-def test_messages_are_in_plain_words(trees: dict[str, ast.Module]) -> None:
+def test_messages_are_in_plain_words(nodes: dict[str, list[ast.AST]]) -> None:
     faults = [
         f"{path}:{line} {match[0]!r}"
-        for path, tree in trees.items()
-        for line, text in messages(tree)
+        for path, inside in nodes.items()
+        for line, text in messages(inside)
         if not text.isidentifier() and (match := STILTED.search(text))
     ]
     assert not faults, "say it as a native speaker would:\n" + "\n".join(faults)

@@ -452,10 +452,10 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
         Store(tmp_path / "s.db")
 
 
-def test_many_processes_may_start_with_a_new_store(tmp_path: Path) -> None:
+def test_processes_may_start_at_once_with_a_new_store(tmp_path: Path) -> None:
     script = f"from mores.engine import Store; print(len(Store({str(tmp_path / 's.db')!r})))"
-    started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(6)]
-    assert [process.communicate()[0] for process in started] == [b"0\n"] * 6
+    started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(3)]
+    assert [process.communicate()[0] for process in started] == [b"0\n"] * 3
 
 
 def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:

@@ -17,9 +17,12 @@ from mores.studio.store.database import Database
 from mores.studio.store.people import invite, list_members, sign_in
 from mores.studio.store.tables import people
 from mores.studio.web.visit import COOKIE
+from tests.studio.unmarked import LOCALE
 
 ADDRESS = "http://studio.test"
 LONGEST_PAGE = 100_000
+ALIKE = re.compile(r"/(?:life|known|people)\b")
+"""Pages of items and people of which one is as good as another; a page of an item depends on its state."""
 
 
 class Screen(NamedTuple):
@@ -28,6 +31,14 @@ class Screen(NamedTuple):
     name: str
     path: str
     cookie: str
+    text: str
+    """The page itself, when it was found."""
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """Whose page of what it is; that of an item belongs to the kind of its campaign, others look alike in all."""
+        shape = re.sub(r"=[^&]*|\b[0-9a-f]{12,16}\b", "", self.path)
+        return self.name.partition("-")[0], shape if "/items/" in shape else re.sub("^/c/[^/]+", "", shape)
 
 
 @dataclass
@@ -51,8 +62,9 @@ class Walk:
             for member in list_members(self.database, campaign):
                 roles = sorted(member.person.roles - {Role.ORGANISER})
                 if roles:
-                    cookie = sign_in(self.database, member.person.id)
-                    self.visit(roles[0].value, cookie, ["/", f"/c/{campaign.id}/welcome", f"/c/{campaign.id}"])
+                    first = (f"/c/{campaign.id}", roles[0].value) not in self.seen
+                    others = ["/", f"/c/{campaign.id}/welcome"] if first else []
+                    self.visit(roles[0].value, sign_in(self.database, member.person.id), [*others, f"/c/{campaign.id}"])
         return self.screens
 
     def browser(self, cookie: str = "") -> TestClient:
@@ -62,13 +74,15 @@ class Walk:
     def visit(self, role: str, cookie: str, queue: list[str]) -> None:
         """Follow the links of one person, each kind of page once."""
         browser = self.browser(cookie)
+        browser.headers["accept-language"] = LOCALE
         known: set[str] = set()
         first = set(queue)
         while queue:
             path = queue.pop(0)
             shape = re.sub(r"=[^&]*", "", re.sub(r"\b(?:[0-9a-f]{12,16})\b", "*", path))
             shape = re.sub(r"/join/.*", "/join/*", shape)
-            if path in known or ((shape, role) in self.seen and "*" not in shape and path not in first):
+            varied = "*" in shape and not ALIKE.search(shape)
+            if path in known or ((shape, role) in self.seen and not varied and path not in first):
                 continue
             known.add(path)
             page = browser.get(path)
@@ -82,7 +96,7 @@ class Walk:
             mark = (
                 role,
                 about,
-                shape if re.search(r"/(?:life|people)\b", shape) else re.sub("<.*?>", "", title),
+                shape if ALIKE.search(shape) else re.sub("<.*?>", "", title),
                 tags,
             )
             self.seen.add((shape, role))
@@ -90,7 +104,7 @@ class Walk:
                 self.seen.add(mark)
                 name = re.sub(r"[^a-z0-9]+", "-", f"{role}-{shape}".replace("/c/demo-", "").lower()).strip("-")
                 count = sum(screen.name.startswith(name) for screen in self.screens)
-                self.screens.append(Screen(f"{name}-{count}" if count else name, path, cookie))
+                self.screens.append(Screen(f"{name}-{count}" if count else name, path, cookie, page.text))
             links = [unescape(link) for link in re.findall(r'href="([^"#]+)"', page.text)]
             queue += [
                 link if link[0] == "/" else path.split("?")[0] + link

@@ -28,7 +28,7 @@ HOSTILE = (
 class Planted:
     """A campaign of a kind, its people, and what is planted in it."""
 
-    def __init__(self, database: Database, kind: str, mark: str, *, hostile: str = "") -> None:
+    def __init__(self, database: Database, kind: str, mark: str, *, hostile: str = "", items: int = 99) -> None:
         self.database, self.mark, self.hostile = database, mark, hostile
         chosen = open_kind(kind)
         demo = yaml.safe_load((chosen.folder / FILE).read_text("utf-8"))
@@ -39,7 +39,7 @@ class Planted:
         self.campaign: Campaign = make_campaign(database, chosen, read_settings(chosen, settings), demo=True)
         self.organiser = self._person(f"Olga {mark}-name {hostile[:50]}", {"roles": ["organiser"]})
         self.people = {name: self._person(f"{name} {mark}-name", facts) for name, facts in demo["people"].items()}
-        for number, entry in enumerate(demo["items"]):
+        for number, entry in enumerate(demo["items"][:items]):
             steps = [self._step(step) for step in entry["steps"]]
             start = now() - timedelta(days=2) + number * timedelta(minutes=50)
             play(database, self.campaign, self.people, entry | {"steps": steps}, start, self.organiser.id)

@@ -18,12 +18,11 @@ def test_planted_scripts_do_not_run(database: Database, browser: Browser) -> Non
     planted = Planted(database, "culturalteaming", "qqmine", hostile=HOSTILE)
     campaign = planted.campaign.id
     judge, held = planted.judges["verifier"]
-    life = [f"/items/{item.id}/life" for item in planted.items[:2]]
-    organiser = ["/overview", "/items", "/people", "/settings", "/data", "/audit", *life]
+    organiser = ["/items", "/people", "/settings", f"/items/{planted.items[0].id}/life"]
     with serving(app(database, model="none", store=None)) as address:
-        for person, paths in ((planted.organiser.id, organiser), (judge.id, ["", f"/items/{held[0]}", "/practice"])):
+        for person, paths in ((planted.organiser.id, organiser), (judge.id, ["", f"/items/{held[0]}"])):
             page = visitor(browser, address, sign_in(database, person))
-            for path in ["/", "/me", *(f"/c/{campaign}{path}" for path in paths)]:
+            for path in ["/", *(f"/c/{campaign}{path}" for path in paths)]:
                 page.open(f"{address}{path}")
                 assert page.evaluate("typeof evil") == "undefined", path
                 assert page.evaluate("document.querySelectorAll('evil-tag, img[src=x]').length") == 0, path

@@ -1,4 +1,4 @@
-"""CulturalTeaming in a real browser: invitation, draft, duel, five verifiers at once, export, `mores bench`."""
+"""CulturalTeaming in a real browser: invitation, draft, duel, verifiers by finger and keys, export, `mores bench`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from mores.studio.records import ItemStatus
+from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.people import sign_in
 from tests.browser import Browser, Page, binary
@@ -93,29 +93,31 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
         item = author.evaluate("location.pathname.split('/').at(-1)")
         assert play.read(item).stage == "verify"
 
-        link = invite(organiser, people, "verifier", 6)
-        verifiers = [visitor(browser, address, width=1280 if number else 390) for number in range(6)]
-        for number, page in enumerate(verifiers):
+        link = invite(organiser, people, "verifier", 2)
+        phone, keys = visitor(browser, address, width=390), visitor(browser, address)
+        for number, page in enumerate((phone, keys)):
             join(page, link, f"Verifier {number}")
-        for page in verifiers:  # all have the page open before anybody answers
+        late, *three = (play.person(Role.VERIFIER, f"Verifier {number}") for number in range(2, 6))
+        for page in (phone, keys):  # all have the page open before anybody answers
             follow(page, "[data-key=n]")
-        *five, late = verifiers
-        assert "Nothing waits for you now" in text(late)
-        for number, page in enumerate(five):
+        assert [each.take() for each in three] == [item] * 3
+        assert late.take() is None
+        for page in (phone, keys):
             assert page.evaluate(FITS)
             assert SCENE not in text(page)
-            if number == 1:  # with the keyboard: the options have numbers in this person's own order
-                shown = page.evaluate("[...document.querySelectorAll('.option input')].map((box) => box.value)")
-                for letter in ("unknown", *SEVERAL["correct"]):  # the first excludes the others, so they undo it
-                    key = str(shown.index(letter) + 1)
-                    page.send("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
-                    page.send("Input.dispatchKeyEvent", type="keyUp", key=key)
-                checked = page.evaluate("[...document.querySelectorAll('.option :checked')].map((b) => b.value).sort()")
-                assert checked == SEVERAL["correct"]
-            else:
-                fill(page, answer=SEVERAL["correct"] if number else ["A"])
+        fill(phone, answer=["A"])
+        shown = keys.evaluate("[...document.querySelectorAll('.option input')].map((box) => box.value)")
+        for letter in ("unknown", *SEVERAL["correct"]):  # the first excludes the others, so they undo it
+            key = str(shown.index(letter) + 1)  # the options have numbers in this person's own order
+            keys.send("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+            keys.send("Input.dispatchKeyEvent", type="keyUp", key=key)
+        checked = keys.evaluate("[...document.querySelectorAll('.option :checked')].map((b) => b.value).sort()")
+        assert checked == SEVERAL["correct"]
+        for page in (phone, keys):
             follow(page, "[data-key=Enter]")
             assert "Your answer is saved" in text(page)
+        for each in three:
+            assert "Your answer is saved" in each.send(f"/items/{item}/vote", answer=SEVERAL["correct"]).text
         done = play.read(item)
         assert (done.status, done.results["verify"]["counts"]) == (ItemStatus.ACCEPTED, {"A": 1, "AB": 4})
         author.open(f"{address}/c/{play.campaign.id}/items/{item}")
@@ -123,8 +125,8 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
 
         organiser.open(f"{address}/c/{play.campaign.id}/overview")
         data = base64.b64decode(organiser.evaluate(EXPORT))
-        assert [problem for page in (organiser, author, *verifiers) for problem in page.problems] == []
-        for page in (organiser, author, *verifiers):
+        assert [problem for page in (organiser, author, phone, keys) for problem in page.problems] == []
+        for page in (organiser, author, phone, keys):
             page.close()
     ZipFile(BytesIO(data)).extractall(home / "out")
     folder = next(path.parent for path in (home / "out").rglob("__init__.py"))

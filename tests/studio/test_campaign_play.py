@@ -615,7 +615,10 @@ def check_claims(script: Script) -> None:
     script.check(files)
 
 
-@pytest.mark.parametrize("chosen", SCRIPTS, ids=[script.kind for script in SCRIPTS])
+@pytest.mark.parametrize(
+    "chosen",
+    [pytest.param(each, id=each.kind, marks=[pytest.mark.slow] * (each in (Msqa, Culturall))) for each in SCRIPTS],
+)
 def test_exports_say_what_happened(database: Database, tmp_path: Path, chosen: type[Script]) -> None:
     script = chosen(database, tmp_path)
     script.prepare()
@@ -624,11 +627,9 @@ def test_exports_say_what_happened(database: Database, tmp_path: Path, chosen: t
     check_claims(script)
 
 
+@pytest.mark.slow  # `test_browser_*.py` goes each kind's way in Chromium, with fewer people
 @pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
-@pytest.mark.parametrize(
-    "chosen",
-    [pytest.param(script, id=script.kind, marks=() if script is Teaming else pytest.mark.slow) for script in SCRIPTS],
-)
+@pytest.mark.parametrize("chosen", SCRIPTS, ids=[script.kind for script in SCRIPTS])
 def test_exports_say_what_happened_in_chromium(
     database: Database, browser: Browser, tmp_path: Path, chosen: type[Script]
 ) -> None:

@@ -63,7 +63,7 @@ def fill(field: FormField, text: str) -> list[str]:
     return [f"https://example.org/{text}" if field.kind == "link" else text] * max(field.count)
 
 
-OFTEN = {"culturalteaming", "rating", "marking"}
+OFTEN = {"culturalteaming", "marking"}
 
 
 @pytest.mark.parametrize("kind", [pytest.param(k, marks=[pytest.mark.slow] * (k not in OFTEN)) for k in KINDS])

@@ -93,8 +93,7 @@ def test_its_templates_can_be_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_an_item_without_any_content_breaks_no_page(name: str, tmp_path: Path) -> None:
-    database = open_database(tmp_path / "studio.db")
+def test_an_item_without_any_content_breaks_no_page(name: str, database: Database) -> None:
     play = Play(database, name)
     boss = Person(id=play.organiser_id, roles=frozenset({Role.ORGANISER}))
     for number, stage in enumerate(play.campaign.flow.stages):
@@ -102,4 +101,3 @@ def test_an_item_without_any_content_breaks_no_page(name: str, tmp_path: Path) -
         organiser = play.organiser()
         for path in ("/overview", "/items", f"/items/{number:012x}/life"):
             assert organiser.open(path).status_code == 200, (stage.name, path)
-    database.close()

@@ -10,6 +10,7 @@ import re
 import shutil
 from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from sqlalchemy import update
 
 from mores.studio import app
 from mores.studio.serve import prepare
+from mores.studio.store.database import Database
 from mores.studio.store.tables import items, people
 from mores.studio.web import pages
 from mores.studio.web.pages import STATIC, hash_static_files
@@ -40,7 +42,13 @@ class View(NamedTuple):
 
 
 WIDE = View(1280, False, "en")
-VIEWS = {"wide": WIDE, "squeezed": WIDE, "phone": View(390, True, "en"), "arabic": View(390, False, "ar")}
+VIEWS = {
+    "sample": WIDE,
+    "wide": WIDE,
+    "squeezed": WIDE,
+    "phone": View(390, True, "en"),
+    "arabic": View(390, False, "ar"),
+}
 IN_DOCS = {
     "phone-verifier-culturalteaming-items": "studio-verify.png",
     "wide-author-culturalteaming-items-3": "studio-duel.png",
@@ -111,7 +119,10 @@ class Looks(NamedTuple):
 
     walk: Walk
     screens: list[Screen]
+    """Their texts are in the language in which every translation is marked."""
     address: str
+    own: tuple[str, ...]
+    """What people wrote in the demo."""
 
 
 @pytest.fixture(scope="module")
@@ -119,23 +130,47 @@ def looks(demo_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     database = prepare(shutil.copy(demo_database, tmp_path_factory.mktemp("looks") / "studio.db"), demo=True).database
     studio = app(database, model="none")
     walk = Walk(studio, database)
-    screens = walk.all()
+    with in_marked_language(database):
+        screens = walk.all()
     with serving(studio) as address:
-        yield Looks(walk, screens, address)
+        yield Looks(walk, screens, address, own_texts(database))
     database.close()
 
 
-@browsing
-@pytest.mark.parametrize(
-    "view", ["wide", *(pytest.param(view, marks=pytest.mark.slow) for view in ("squeezed", "arabic", "phone"))]
-)
-def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
-    width, dark, locale = VIEWS[view]
-    with looks.walk.database.write() as connection:
+@contextmanager
+def in_marked_language(database: Database) -> Iterator[None]:
+    """Everybody reads a language in which every translation is marked; afterwards English."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "translate", lambda _locale: marked())
+        forget()
+        speak(database, LOCALE)
+        yield
+        speak(database, "en")
+    forget()
+
+
+def speak(database: Database, locale: str) -> None:
+    """Everybody has chosen this language."""
+    with database.write() as connection:
         connection.execute(update(people).values(locale=locale))
+
+
+def forget() -> None:
+    """Draw pages anew, with other translations."""
+    pages.translator.cache_clear()
+    pages.environment.cache_clear()
+
+
+@browsing
+@pytest.mark.parametrize("view", [pytest.param(view, marks=[pytest.mark.slow] * (view != "sample")) for view in VIEWS])
+def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
+    """As a sample, each kind of page of each role, and those of items in every kind of campaign."""
+    width, dark, locale = VIEWS[view]
+    screens = list({screen.kind: screen for screen in looks.screens}.values()) if view == "sample" else looks.screens
+    speak(looks.walk.database, locale)
     page = browser.page(width=width, height=900, dark=dark, touch=width < 700)
     faults = {}
-    for screen in looks.screens:
+    for screen in screens:
         page.send("Network.clearBrowserCookies")
         if screen.cookie:
             page.send("Network.setCookie", name=COOKIE, value=screen.cookie, url=looks.address)
@@ -147,11 +182,12 @@ def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
             page.resize(width, 900)
         if found:
             faults[screen.name] = found
-        if folder := os.environ.get("MORES_PICTURES"):
+        if (folder := os.environ.get("MORES_PICTURES")) and view != "sample":
             keep_picture(page, Path(folder) / f"{view}-{screen.name}.png", width)
             if name := IN_DOCS.get(f"{view}-{screen.name}"):
                 keep_picture(page, Path(folder) / name, width, tallest=860)
     page.close()
+    speak(looks.walk.database, "en")
     assert not faults, "\n".join(f"{name}: {fault}" for name, found in faults.items() for fault in found)
 
 
@@ -234,7 +270,6 @@ def test_disagreements_are_turned_by_arrows_and_letters(looks: Looks, browser: B
     organiser = next(each for each in looks.screens if each.name.startswith("organiser-"))
     verified = (items.c.campaign == "demo-culturalteaming", items.c.stage == "verify", items.c.status != "accepted")
     with looks.walk.database.write() as connection:
-        connection.execute(update(people).values(locale="en"))  # arrows are mirrored in Arabic
         assert connection.execute(update(items).where(*verified).values(disputed=True)).rowcount > 1
     page = at(looks, browser, organiser.cookie, "/c/demo-culturalteaming/disagreements")
     seen = []
@@ -258,59 +293,44 @@ def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:
     assert "immutable" not in looks.walk.browser().get("/static/studio.css?v=old").headers["cache-control"]
 
 
-def forget() -> None:
-    """Draw pages anew, with other translations."""
-    pages.translator.cache_clear()
-    pages.environment.cache_clear()
-
-
-@pytest.fixture(scope="module")
-def own(looks: Looks) -> Iterator[list[str]]:
-    """Everybody reads a language in which every translation is marked; what people wrote in the demo."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "translate", lambda _locale: marked())
-        forget()
-        with looks.walk.database.write() as connection:
-            connection.execute(update(people).values(locale=LOCALE))
-        yield own_texts(looks.walk.database)
-    forget()
-
-
-def test_every_text_is_translated(looks: Looks, own: list[str]) -> None:
+def test_every_text_is_translated(looks: Looks) -> None:
     """What is not marked is what somebody wrote."""
     faults = {}
     for screen in looks.screens:
-        page = looks.walk.browser(screen.cookie).get(screen.path, headers={"accept-language": LOCALE})
-        if english := unmarked(page.text, own):
+        if english := unmarked(screen.text, looks.own):
             faults[f"{screen.name} {screen.path}"] = english
     assert not faults, "\n".join(dict.fromkeys(f"{text!r} ({name})" for name in faults for text in faults[name]))
 
 
+FORM = r'<form method="post" action="([^"]+)"[^>]*>(.*?)</form>'
 DONE = ("/logout", "/language", "/open", "/remove", "/decline", "/withdraw", "/export", "/duplicate")
 """Ends of actions that need no values, and so find nothing wrong with any."""
 
 
-def test_what_is_wrong_with_a_form_is_translated(looks: Looks, own: list[str]) -> None:
-    """Every form of the demo, sent empty or with values that nobody can use."""
+def test_what_is_wrong_with_a_form_is_translated(looks: Looks) -> None:
+    """Every form of the demo, sent once by each role, empty or with values that nobody can use."""
     wrong = {"uses": "x", "name": "", "nationality": "Kenia, Narnia", "number": "0", "source_1": "x", "sure": ""}
     settings = dict.fromkeys(("regions", "languages"), "Narnia") | dict.fromkeys(
         ("pilot", "budget", "hold_hours", "verifiers", "certainty", "runs", "most_correct"), "999999"
     )
     settings |= dict.fromkeys(("check_every", "cutoff", "counted", "reviewer", "practice"), "- x")
     named = ("campaign", "Narnia", "Kenia", "Kenya", "Armenia", "Nara", "Nankina", "AM", "nrb", "nnk", "list.csv")
-    faults, count = {}, 0
-    for screen in looks.screens:
-        browser = looks.walk.browser(screen.cookie)
-        page = browser.get(screen.path, headers={"accept-language": LOCALE}).text
-        for action, form in re.findall(r'<form method="post" action="([^"]+)"[^>]*>(.*?)</form>', page, re.DOTALL):
-            if action.endswith(DONE):
-                continue
-            hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form))
-            data = hidden | (settings if action.endswith(("settings", "campaigns")) else wrong) | {"then": "submit"}
-            answer = browser.post(action, data=data, headers={"accept-language": LOCALE})
-            count += answer.status_code in (403, 409, 422)
-            if english := unmarked(answer.text, [*own, *named]):
-                faults[action] = english
+    own = (*looks.own, *named)
+    faults, count, sent = {}, 0, set()
+    with in_marked_language(looks.walk.database):
+        for screen in looks.screens:
+            browser, role = looks.walk.browser(screen.cookie), screen.name.partition("-")[0]
+            for action, form in re.findall(FORM, screen.text, re.DOTALL):
+                kind = (role, re.sub(r"\b[0-9a-f]{12,16}\b", "", action), *re.findall(r'name="([^"]+)"', form))
+                if action.endswith(DONE) or kind in sent:
+                    continue
+                sent.add(kind)
+                hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form))
+                data = hidden | (settings if action.endswith(("settings", "campaigns")) else wrong) | {"then": "submit"}
+                answer = browser.post(action, data=data, headers={"accept-language": LOCALE})
+                count += answer.status_code in (403, 409, 422)
+                if english := unmarked(answer.text, own):
+                    faults[action] = english
     assert not faults, "\n".join(dict.fromkeys(f"{text!r} ({name})" for name in faults for text in faults[name]))
     assert count > 20
 

@@ -220,7 +220,10 @@ def export(organiser: Player, form: str) -> Response:
     return response
 
 
-@pytest.mark.parametrize("form", list(FORMATS))
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(form, marks=[pytest.mark.slow] * (form not in ("csv", "folder", "parquet"))) for form in FORMATS],
+)
 def test_exports_are_the_same_again_and_name_nobody(play: Play, form: str) -> None:
     item = question(play)
     judge(play, item, ["A", "A", "A", "A", "B"], "Wanjiku")
@@ -258,7 +261,7 @@ def test_tables_hold_every_item_and_vote(play: Play) -> None:
     assert len({row["person"] for row in votes}) == 5
 
 
-@pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio", "pearmut"])
+@pytest.mark.parametrize("form", ["csv", pytest.param("jsonl", marks=pytest.mark.slow), "label-studio", "pearmut"])
 def test_what_was_exported_is_imported_again(play: Play, database: Database, form: str) -> None:
     item = question(play, "In Kenya, “what” do guests 💩 get?")
     judge(play, item, ["A", "A", "A", "A", "B"])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from types import SimpleNamespace as Some
 
 import pytest
@@ -27,6 +29,7 @@ from mores.studio.web.pages import environment
 from mores.studio.web.security import TOKEN_HEADER, Limiter, token_for
 from mores.studio.web.visit import COOKIE
 from tests.studio.planted import HOSTILE, Planted
+from tests.studio.test_roles import ORGANISER, ROUTES
 
 SHOWN: dict[str, set[str]] = {"msqa": {"source_1_desc", "source_2_desc"}}
 SHOWN["marking"] = {"quote", "type", "explanation", "correction"}
@@ -71,7 +74,7 @@ class Two:
     def __init__(self, database: Database, kind: str) -> None:
         self.kind = kind
         self.mine = Planted(database, kind, "qqmine", hostile=HOSTILE)
-        self.other = Planted(database, kind, "qqother")
+        self.other = Planted(database, kind, "qqother", items=3)
         self.app: FastAPI = app(self.mine.database, model="none", store=None)
         self._pages: dict[str, dict[str, Response]] = {}
 
@@ -87,11 +90,17 @@ class Two:
         """Every page of the first campaign as somebody sees it; drawn once for all tests."""
         if person.id not in self._pages:
             browser = self.browser(person)
-            self._pages[person.id] = {path: browser.get(path) for path in self.addresses()}
+            self._pages[person.id] = {path: browser.get(path) for path in self.addresses(person)}
         return self._pages[person.id]
 
-    def addresses(self) -> list[str]:
-        """Every page of the first campaign, with items of several stages and statuses."""
+    def addresses(self, person: Person) -> list[str]:
+        """Every page of the first campaign, with items of several stages and statuses.
+
+        One kind shows that members get nothing where only organisers may come, and what has no campaign; in the others
+        members open what they may.
+        """
+        for_all = self.kind == "culturalteaming"
+        organises = Role.ORGANISER in person.roles
         kinds = {(item.stage, item.status, bool(item.asks), bool(item.note)): item.id for item in self.mine.items}
         held = [item for _, items in self.mine.judges.values() for item in items[:1]]
         items = dict.fromkeys([*list(kinds.values())[:5], *held])
@@ -101,19 +110,24 @@ class Two:
             path = route.path or ""
             if "GET" not in (getattr(route, "methods", None) or ()) or "{token}" in path:
                 continue
+            closed = not organises and ROUTES[f"GET {path}"] == ORGANISER
+            if not for_all and (closed or ("{campaign}" not in path and path not in ("/", "/me"))):
+                continue
             values = [{"item": item, "person": people[place % len(people)]} for place, item in enumerate(items)]
             chosen = values if "{item}" in path else values[:2] if "{person}" in path else values[:1]
             campaign = self.mine.campaign.id
             others = {"export": "none", "job": "none", "tongue": "es", "kind": "regions", "rest": "new"}
             path = path.replace(":path", "")
             paths += [path.format(campaign=campaign, **others, **filled) for filled in chosen]
-        paths += [f"/campaigns/new?kind={name}" for name in KINDS]
+        paths += [f"/campaigns/new?kind={name}" for name in KINDS if for_all]
         return [*paths, f"/c/{self.mine.campaign.id}/items?status=accepted&start=0&stage={HOSTILE[:60]}"]
 
 
 @pytest.fixture(scope="module", params=list(KINDS))
-def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
-    database = open_database(tmp_path_factory.mktemp("planted") / "studio.db")
+def two(
+    request: pytest.FixtureRequest, empty_database: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Two]:
+    database = open_database(shutil.copy(empty_database, tmp_path_factory.mktemp("planted") / "studio.db"))
     yield Two(database, request.param)
     database.close()
 

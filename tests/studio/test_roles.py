@@ -258,8 +258,11 @@ def test_the_table_has_every_route(world: World) -> None:
 @pytest.mark.parametrize("route", ROUTES)
 def test_every_route_for_every_role(world: World, route: str) -> None:
     may, refused = ROUTES[route]
-    for visitor in VISITORS:
-        answer = world.call(route, world.address(route, visitor), world.cookie(visitor))
+    path = ""
+    for visitor in sorted(VISITORS, key=may.__contains__):  # first those who change nothing, at one address
+        if visitor in may or not path:
+            path = world.address(route, visitor)
+        answer = world.call(route, path, world.cookie(visitor))
         if visitor in refused:
             assert answer.status_code == 409, (visitor, answer.status_code)
         elif visitor in may:

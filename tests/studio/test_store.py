@@ -20,7 +20,7 @@ from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
 from mores.studio.records import CampaignItem, Event, EventKind, Person, Role
 from mores.studio.serve import find_owner
-from mores.studio.store.campaigns import change_settings, make_campaign, read_settings
+from mores.studio.store.campaigns import change_settings, list_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, append, now, perform, read_events, read_item, read_items, rebuild
 from mores.studio.store.people import PersonProfile, add_person, read_draft, save_draft
@@ -123,7 +123,16 @@ def contents(database: Database) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
-def test_the_tables_made_again_from_events_are_the_same(database: Database) -> None:
+def test_the_tables_made_again_from_events_are_the_same(demo_database: Path, tmp_path: Path) -> None:
+    database = open_database(shutil.copy(demo_database, tmp_path / "studio.db"))
+    before = contents(database)
+    assert rebuild(database, list_campaigns(database)) > 10
+    assert contents(database) == before
+    database.close()
+
+
+@pytest.mark.slow
+def test_the_tables_of_the_demo_made_again_on_every_database(database: Database) -> None:
     campaigns = fill(database, find_owner(database))
     before = contents(database)
     assert rebuild(database, campaigns) > 10

@@ -8,7 +8,7 @@ marked. Names of countries, numbers and dates are those of Chinese, in which no 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
@@ -78,12 +78,18 @@ class _Reader(HTMLParser):
             self.found.append(data)
 
 
-def unmarked(page: str, own: Iterable[str]) -> list[str]:
+@cache
+def _known(own: tuple[str, ...]) -> tuple[set[str], str]:
+    """The texts that people wrote, and the long ones in one text; of thousands, for hundreds of pages."""
+    known = {" ".join(text.split()) for text in own}
+    return known, "\n".join(text for text in known if len(text) >= LONG)
+
+
+def unmarked(page: str, own: tuple[str, ...]) -> list[str]:
     """The texts of a page that nobody translates and nobody wrote: `own` are the texts that people wrote."""
     reader = _Reader()
     reader.feed(page)
-    known = {" ".join(text.split()) for text in own}
-    long = "\n".join(text for text in known if len(text) >= LONG)
+    known, long = _known(own)
 
     def is_known(part: str) -> bool:
         piece = part.strip(" :;,·()")
@@ -101,7 +107,7 @@ def unmarked(page: str, own: Iterable[str]) -> list[str]:
     return found
 
 
-def own_texts(database: Database) -> list[str]:
+def own_texts(database: Database) -> tuple[str, ...]:
     """Every text that people and models wrote: contents, answers, settings, names, notes."""
     found: list[str] = []
     with database.read() as connection:
@@ -115,7 +121,7 @@ def own_texts(database: Database) -> list[str]:
             for row in connection.execute(select(*(table.c[name] for name in names))):
                 found += [text for value in row for text in _texts(value)]
     named = [_named(text) for text in found if re.fullmatch(r"[a-z]{2,3}(-\w+)?", text)]  # not in Chinese
-    return list(dict.fromkeys([*found, *named]))
+    return tuple(dict.fromkeys([*found, *named]))
 
 
 def _named(text: str) -> str:
