@@ -42,7 +42,7 @@ from mores.stats.agreement import (  # noqa: E402
 from mores.stats.calibration import ECE, confidence_results  # noqa: E402
 from mores.stats.influence import Influenced, area, kendall_b, pearson, tie_accuracy  # noqa: E402
 from mores.stats.intervals import difference_interval, drawn_interval, mean_interval, share_interval  # noqa: E402
-from mores.stats.marks import MarkedText, SpanMark, span_agreement  # noqa: E402
+from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement  # noqa: E402
 from mores.stats.mixed import MixedModel, contrasts, fit_linear, raw_mean  # noqa: E402
 from mores.stats.selective import make_cells  # noqa: E402
 
@@ -341,52 +341,51 @@ def agreement(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         yield Setting(figure, method, "raters and answers", truth, ours, others, reason)
 
 
-def marks(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
-    """Yield agreement on marked spans over people and texts: α with weights, and γ."""
-    text = " ".join(f"word{n:02d}" for n in range(40))
-    labels = {"minor": 1.0, "major": 5.0}
+def marked(rng: np.random.Generator, people: int, count: int) -> list[MarkedText]:
+    """Return texts with three errors; people find each as often as they are careful, give or take a word."""
+    text, care = " ".join(f"word{n:02d}" for n in range(40)), np.clip(rng.normal(0.7, 0.1, people), 0, 1)
+    texts = []
+    for _ in range(count):
+        errors = [(int(word), "major" if rng.random() < 0.4 else "minor") for word in rng.integers(0, 36, 3)]
+        given: dict[str, list[SpanMark]] = {}
+        for person, careful in enumerate(care.tolist()):
+            found = [error for error in errors if rng.random() < careful]
+            found += [(int(rng.integers(0, 36)), "minor")] if rng.random() < 0.3 else []
+            spans = [(word + int(rng.integers(0, 2)), int(rng.integers(1, 4)), label) for word, label in found]
+            given[f"p{person}"] = [
+                SpanMark(7 * word, 7 * (word + size) - 1, label if rng.random() < 0.8 else "minor")
+                for word, size, label in spans
+            ]
+        texts.append(MarkedText(text, given))
+    return texts
 
-    def mark(care: Floats, count: int) -> list[MarkedText]:
-        """Return texts with three errors: people find each as often as they are careful, at words that vary a little."""
-        texts = []
-        for _ in range(count):
-            errors = [(int(word), "major" if rng.random() < 0.4 else "minor") for word in rng.integers(0, 36, 3)]
-            given: dict[str, list[SpanMark]] = {}
-            for person, careful in enumerate(care):
-                found = [error for error in errors if rng.random() < careful]
-                found += [(int(rng.integers(0, 36)), "minor")] if rng.random() < 0.3 else []
-                spans = [(word + int(rng.integers(0, 2)), int(rng.integers(1, 4)), label) for word, label in found]
-                given[f"p{person}"] = [
-                    SpanMark(7 * word, 7 * (word + size) - 1, label if rng.random() < 0.8 else "minor")
-                    for word, size, label in spans
-                ]
-            texts.append(MarkedText(text, given))
-        return texts
 
-    def draw_care(people: int) -> Floats:
-        return np.asarray(np.clip(rng.normal(0.7, 0.1, people), 0, 1))
+def span_figure(name: str, people: int, sample: int, count: int = 20) -> AgreementFigure:
+    """Return one figure of marks by people and in texts drawn anew."""
+    texts = marked(np.random.default_rng([people, sample]), people, count)
+    with_gamma, weights = name == "gamma", {"minor": 1.0, "major": 5.0}
+    found = span_agreement(texts, weights=weights, over_raters=count == 20, with_gamma=with_gamma)
+    return getattr(found, name)  # type: ignore[no-any-return]
 
-    for people, count in ((3, 30), (6, 30)):
-        # The truth: the mean over many groups of other people and other texts.
-        whole = [span_agreement(mark(draw_care(people), 60), weights=labels, with_gamma=True) for _ in range(100)]
-        drawn = [
-            span_agreement(mark(draw_care(people), count), weights=labels, over_raters=True, with_gamma=True)
-            for _ in range(min(samples, 200))
-        ]
-        for name, method in (("weighted", "α weighted by severity"), ("gamma", "γ")):
-            truth = float(np.mean([getattr(each, name).value for each in whole]))
-            figures = [getattr(each, name) for each in drawn]
-            spread = np.std([each.value for each in figures], ddof=1)
-            known = [(each.value - Z * spread, each.value + Z * spread) for each in figures]
-            yield Setting(
-                f"{method} {truth:.2f} of marks, {people} people and {count} texts",
-                "beta, resampled texts and jackknifed people",
-                "people and texts",
-                truth,
-                [(each.low, each.high) for each in figures],
-                {"the normal interval with the variance known": known},
-                "the alternative is told the variance, which few people do not show",
-            )
+
+def marks(_: np.random.Generator, samples: int) -> Iterator[Setting]:
+    """Yield agreement on marked spans over people and texts: α with weights, and γ, which takes far longer."""
+    for name, people, method in (("weighted", 3, "α weighted by severity"), ("weighted", 6, "α weighted by severity"),
+                                 ("gamma", 3, "γ")):  # fmt: skip
+        # The truth is the mean of many other groups of people.
+        truth = float(np.mean([span_figure(name, people, 10_000 + n, 60).value for n in range(40)]))
+        figures = [span_figure(name, people, n) for n in range(min(samples, 100) if name == "gamma" else samples)]
+        spread = np.std([each.value for each in figures], ddof=1)
+        known = [(each.value - Z * spread, each.value + Z * spread) for each in figures]
+        yield Setting(
+            f"{method} {truth:.2f} of marks by {people} people in 20 texts",
+            "beta, resampled texts and jackknifed people",
+            "people and texts",
+            truth,
+            [(each.low, each.high) for each in figures],
+            {"normal, told the variance": known},
+            "the alternative is told the variance, which few people do not show",
+        )
 
 
 def people(rng: np.random.Generator, samples: int) -> Iterator[Setting]:

@@ -18,6 +18,7 @@ Several texts are aligned each for itself; sums and numbers of units are added u
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def unitary_alignments(continuum: Continuum) -> tuple[Ints, Floats]:
     for person in range(people):
         choices = np.append(np.flatnonzero(continuum.owners == person), -1)
         if len(rows) * len(choices) > MOST_ALIGNMENTS:
-            raise ValueError(f"more than {MOST_ALIGNMENTS:,} ways to align the units of a text")
+            raise OverflowError(f"more than {MOST_ALIGNMENTS:,} ways to align the units of a text")
         rows = np.column_stack([np.repeat(rows, len(choices), axis=0), np.tile(choices, len(rows))])
         sums = np.repeat(sums, len(choices)) + apart[rows[:, :-1], rows[:, -1:]].sum(axis=1)
         most = (rows >= 0).sum(axis=1) + people - 1 - person  # units, each of which costs 1 alone
@@ -132,7 +133,7 @@ def disorders(continua: Sequence[Continuum], samples: int | None = None, seed: i
         each = ratios(sums[::2], sums[1::2])
         needed = (1.96 * each.std(ddof=1) / each.mean() / PRECISION) ** 2 if each.mean() else 0
         if needed > FEWEST_SAMPLES:
-            draw(int(min(needed, MOST_SAMPLES)) - FEWEST_SAMPLES)
+            draw(ceil(min(needed, MOST_SAMPLES)) - FEWEST_SAMPLES)
     return np.column_stack(columns)
 
 

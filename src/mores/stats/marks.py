@@ -402,7 +402,7 @@ def gamma_figure(texts: Sequence[MarkedText], draws: Floats, left_out: Sequence[
     try:
         rows = disorders(continua)
         without = [without_person(continua, readers, rows, person) for person in left_out]
-    except ValueError:
+    except OverflowError:
         return None
     return figure(gamma_of, rows, draws, marked, least=-1.0, without=without)
 
