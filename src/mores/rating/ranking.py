@@ -41,11 +41,11 @@ class Comparisons(NamedTuple):
 
     def of(self, rows: npt.NDArray[np.bool_]) -> Comparisons:
         """Return some of the comparisons."""
-        return Comparisons(*(column[rows] for column in self))
+        return Comparisons(self.keys[rows], self.met[rows], self.raters[rows], self.questions[rows], self.types[rows])
 
     @property
     def whole(self) -> npt.NDArray[np.bool_]:
-        return ~np.isnan(self.keys).all(axis=1)
+        return np.asarray(~np.isnan(self.keys).all(axis=1))
 
 
 def rank_models(ratings: Sequence[Rating], groups: Groups, over_raters: bool = False) -> Ranking | None:
