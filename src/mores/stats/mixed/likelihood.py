@@ -234,7 +234,8 @@ class Likelihood:
     def find_modes(self, thresholds: Floats, fixed: Floats, deviations: Floats) -> tuple[Rows, Arrow | NestedArrow]:
         """Use Newton's method with step halving; the problem is concave, so it has one maximum.
 
-        While steps shrink tenfold, the second derivatives at hand (at first those of the last search) are good enough.
+        In large studies, while steps shrink tenfold, the second derivatives at hand (at first those of the last search)
+        are good enough.
         """
         scales = np.repeat(deviations, np.diff(self.starts))
         bounds = Bounds.of(thresholds, self.codes)
@@ -247,9 +248,9 @@ class Likelihood:
         value = rows.log_p() - u @ u / 2
         for _ in range(NEWTON_STEPS):
             slope = scales * self.by_level(rows.by_m) - u
-            step = curvature.solve(slope) if curvature else np.full(len(u), np.inf)
+            step = curvature.solve(slope) if curvature and self.nested else np.full(len(u), np.inf)
             length = float(np.abs(step).max())
-            if length > last / 10 or length > NEAR:
+            if not self.nested or length > last / 10 or length > NEAR:
                 curvature, exact = curvature_of(self.groups, deviations, rows.weight, self.nested), rows
                 step = curvature.solve(slope)
                 length = float(np.abs(step).max())
