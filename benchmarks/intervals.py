@@ -42,6 +42,7 @@ from mores.stats.agreement import (  # noqa: E402
 from mores.stats.calibration import ECE, confidence_results  # noqa: E402
 from mores.stats.influence import Influenced, area, kendall_b, pearson, tie_accuracy  # noqa: E402
 from mores.stats.intervals import difference_interval, drawn_interval, mean_interval, share_interval  # noqa: E402
+from mores.stats.marks import AgreementFigure, MarkedText, SpanMark, span_agreement  # noqa: E402
 from mores.stats.mixed import MixedModel, contrasts, fit_linear, raw_mean  # noqa: E402
 from mores.stats.selective import make_cells  # noqa: E402
 
@@ -340,6 +341,55 @@ def agreement(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         yield Setting(figure, method, "raters and answers", truth, ours, others, reason)
 
 
+def marked(rng: np.random.Generator, people: int, count: int) -> list[MarkedText]:
+    """Return texts with three errors; people find each as often as they are careful, give or take a word."""
+    text, care = " ".join(f"word{n:02d}" for n in range(40)), np.clip(rng.normal(0.7, 0.1, people), 0, 1)
+    texts = []
+    for _ in range(count):
+        errors = [(int(word), "major" if rng.random() < 0.4 else "minor") for word in rng.integers(0, 36, 3)]
+        given: dict[str, list[SpanMark]] = {}
+        for person, careful in enumerate(care.tolist()):
+            found = [error for error in errors if rng.random() < careful]
+            found += [(int(rng.integers(0, 36)), "minor")] if rng.random() < 0.3 else []
+            spans = [(word + int(rng.integers(0, 2)), int(rng.integers(1, 4)), label) for word, label in found]
+            given[f"p{person}"] = [
+                SpanMark(7 * word, 7 * (word + size) - 1, label if rng.random() < 0.8 else "minor")
+                for word, size, label in spans
+            ]
+        texts.append(MarkedText(text, given))
+    return texts
+
+
+def span_figure(name: str, people: int, sample: int, count: int = 20) -> tuple[float, float, float]:
+    """Return one figure of marks by people and in texts drawn anew."""
+    texts = marked(np.random.default_rng([people, sample]), people, count)
+    with_gamma, weights = name == "gamma", {"minor": 1.0, "major": 5.0}
+    found = span_agreement(texts, weights=weights, over_raters=count == 20, with_gamma=with_gamma)
+    figure: AgreementFigure = getattr(found, name)
+    return tuple(np.nan if end is None else end for end in figure)  # type: ignore[return-value]
+
+
+def marks(_: np.random.Generator, samples: int) -> Iterator[Setting]:
+    """Yield agreement on marked spans over people and texts: α with weights, and γ, which takes far longer."""
+    for name, people, method in (("weighted", 3, "α weighted by severity"), ("weighted", 6, "α weighted by severity"),
+                                 ("gamma", 3, "γ")):  # fmt: skip
+        # The truth is the mean of many other groups of people.
+        truth = float(np.mean([span_figure(name, people, 10_000 + n, 60)[0] for n in range(40)]))
+        figures = [span_figure(name, people, n) for n in range(min(samples, 100) if name == "gamma" else samples)]
+        half = Z * float(np.std([value for value, *_ in figures], ddof=1))
+        known = [(value - half, value + half) for value, *_ in figures]
+        yield Setting(
+            f"{method} {truth:.2f} of marks by {people} people in 20 texts",
+            "beta, resampled texts and jackknifed people",
+            "people and texts",
+            truth,
+            [(low, high) for _, low, high in figures],
+            {"normal, told the variance": known},
+            "the variances over texts and over people both contain that of single marks, so that a narrower one is "
+            "possible",
+        )
+
+
 def people(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
     """Yield means, differences and win rates over raters and questions, against Student's t with known variances."""
     few = "with three raters their variance is not known, and the alternative is told it"
@@ -390,7 +440,7 @@ def people(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         yield Setting(figure, "variances over both, Student's t", "raters and questions", truth, ours, others)
 
 
-FAMILIES = {each.__name__: each for each in (shares, correlations, counts, agreement, people)}
+FAMILIES = {each.__name__: each for each in (shares, correlations, counts, agreement, marks, people)}
 
 
 def measure(setting: Setting) -> dict[str, object]:

@@ -12,7 +12,7 @@ from scipy.stats import norm
 import mores
 from mores.errors import InputError
 from mores.rating.folder import RateRun
-from mores.rating.groups import find_groups, spread
+from mores.rating.groups import RatingColumns, find_groups, spread
 from mores.rating.population import measure_points
 from mores.rating.ranking import crossed_interval
 from mores.rating.ratings import InLanguage, IssueLevel, Rating
@@ -356,7 +356,8 @@ def test_a_mean_covers_the_answers_that_people_skip() -> None:
 
 
 def analyse_means(rows: list[Rating]) -> tuple[tuple[float, float], tuple[float, float]]:
-    mean = spread([row for row in rows if row.model == "b"], (1.0, 2.0, 3.0, 4.0, 5.0)).mean
+    columns = RatingColumns(rows)
+    mean = spread(columns, columns.rows_of(model="b"), (1.0, 2.0, 3.0, 4.0, 5.0)).mean
     assert mean.low is not None
     assert mean.high is not None
     assert mean.whole is not None

@@ -255,7 +255,7 @@ def _name_rating(rows: Sequence[TableRow], shape: TableShape, chosen: Mapping[st
     called = next(iter(asked)) if len(asked) == 1 else ""
     if called and called != "rating" and not chosen.get("rating") and not any("rating" in row.values for row in rows):
         for row in rows:
-            row.values["rating"] = row.values.get(called)  # type: ignore[index]  # our own dictionaries
+            row.values["rating"] = row.values.pop(called, None)  # type: ignore[index, attr-defined]  # our own dictionaries
         notes.append(f"rating ← {called}, the only question")
     for row in rows:
         del row.values[ASKED]  # type: ignore[attr-defined]

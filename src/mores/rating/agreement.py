@@ -132,12 +132,17 @@ def agree_on_spans(shared: Sequence[Sequence[Rating]], over_raters: bool) -> Err
     has_severity = any(mark.severity for members in shared for rating in members for mark in rating.spans or ())
     weights = {str(each): -float(each.weight) for each in Severity} if over_raters and has_severity else None
     by_label = {
-        label: span_agreement(marked_texts(shared, label), weights=given, over_raters=over_raters)
-        for label, given in (("severity", weights), ("type", None))
+        label: span_agreement(
+            marked_texts(shared, label), weights=given, over_raters=over_raters, with_gamma=over_raters and counts
+        )
+        for label, given, counts in (("severity", weights, has_severity), ("type", None, not has_severity))
     }
     agreement = by_label["severity"]
     if agreement is None:
         return None
+    gamma = next(
+        (each.gamma for each in by_label.values() if each and each.gamma and each.gamma.value is not None), None
+    )
     return ErrorSpanAgreement(
         texts=agreement.texts,
         marked=agreement.marked,
@@ -148,6 +153,7 @@ def agree_on_spans(shared: Sequence[Sequence[Rating]], over_raters: bool) -> Err
         severity=agreement.weighted and as_result("severity", agreement.weighted, agreement.texts),
         over_raters=over_raters and len(agreement.people) >= FEWEST,
         unitizing=agreement.unitizing,
+        gamma=gamma and as_result("gamma", gamma, agreement.marked),
         labels={
             label: as_result(label, each.labels.alpha, each.labels.matched)
             for label, each in by_label.items()

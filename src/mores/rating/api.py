@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mores.engine.loop import interruptible
 from mores.io import JsonlWriter, write_text
+from mores.io.write import json_line
 from mores.rating.codes import read_schema
 from mores.rating.folder import RATINGS, RESULT, RateRun
 from mores.rating.participants import keep_participants
@@ -59,8 +60,8 @@ def write_study(settings: RateSettings) -> RateRun:
     if settings.participants:
         file, note = keep_participants(file, settings.participants)
         settings.progress.note(note)
-    lines = "\n".join(rating.model_dump_json() for rating in file.ratings)
-    data = f"{sha256(lines.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.{len(file.ratings)}"
+    lines = b"".join(map(json_line, file.ratings))
+    data = f"{sha256(lines[:-1]).hexdigest()[:12]}.{len(file.ratings)}"
     bounds = "auto" if scale is None else f"{scale[0]:g}-{scale[1]:g}"
     coded = sha256(repr(schema).encode()).hexdigest()[:8] if schema else "none"
     task = "rate.1" if settings.analysis == "calmqa" else "rate.2"
@@ -76,8 +77,7 @@ def write_study(settings: RateSettings) -> RateRun:
     with start_run(folder, plan, numbered=out is None) as run:
         study = analyse(file, source=name, scale=scale, schema=schema, analysis=settings.analysis)
         with JsonlWriter(run.path / RATINGS) as writer:
-            for rating in file.ratings:
-                writer.write(rating)
+            writer.add(lines)
         write_text(run.path / RESULT, study.model_dump_json(indent=1) + "\n")
         failures = {"unrated": study.unrated} if study.unrated else {}
         run.finish(files={RATINGS: "Rating", RESULT: "Study"}, failures=failures, headline=study.headline)

@@ -33,6 +33,7 @@ class RatingCells:
         }
         self.replaced: Counter[tuple[str, str, str]] = Counter()
         """How often a column's value was read as another."""
+        self._labels: dict[tuple[str, object], str] = {}
 
     def text(self, column: str, row: Row) -> str | None:
         """Return a text; a number is its digits."""
@@ -54,8 +55,14 @@ class RatingCells:
 
     def label(self, column: str, row: Row) -> str | None:
         """Return a name, without the spaces around it."""
+        value = row.get(column)
+        if value.__class__ is str and (known := self._labels.get((column, value))):  # the same few are in many rows
+            return known
         text = self.text(column, row)
-        return text and sys.intern(text.strip())  # the same few names are in many rows
+        label = text and sys.intern(text.strip())
+        if label and text == value and label.casefold() not in self._replacements.get(column, {}):
+            self._labels[column, value] = label
+        return label
 
     def needed_label(self, column: str, row: Row) -> str:
         """Return a name that must be there."""

@@ -72,6 +72,8 @@ class RatingColumns:
         codes: dict[tuple[str, str], int] = {}
         self.questions = np.array([codes.setdefault(rating.question_key, len(codes)) for rating in ratings])
         """The question of each row, as a number."""
+        self.values = np.array([np.nan if rating.rating is None else rating.rating for rating in ratings])
+        """Each row's rating; nan where there is none."""
 
     def rows_of(self, **group: str | None) -> npt.NDArray[np.bool_]:
         """Return which rows have these values; None stands for any."""
@@ -88,25 +90,22 @@ def distribute(ratings: Sequence[Rating], groups: Groups, scale: tuple[float, ..
     for cut in CUTS:
         for names in product(*(levels[column] for column in cut)):
             group = dict(zip(cut, names, strict=True))
-            members = [ratings[row] for row in np.flatnonzero(columns.rows_of(**group)).tolist()]
-            if members:
-                yield spread(members, scale, **group)
+            rows = columns.rows_of(**group)
+            if rows.any():
+                yield spread(columns, rows, scale, **group)
 
 
-def spread(members: Sequence[Rating], scale: tuple[float, ...], **group: str) -> Distribution:
+def spread(columns: RatingColumns, rows: npt.NDArray[np.bool_], scale: tuple[float, ...], **group: str) -> Distribution:
     """Return how some answers were rated. Ratings of answers to one question are not independent."""
-    rated = [rating.rating for rating in members if rating.rating is not None]
-    counts = Counter(rated)
-    mean = Result(name="mean", value=None, unscored=len(members) - len(rated))
-    if rated:
+    values, questions = columns.values[rows], columns.questions[rows]
+    rated = values[~np.isnan(values)]
+    mean = Result(name="mean", value=None, unscored=len(values) - len(rated))
+    if len(rated):
         update = {"low": scale[0], "high": scale[-1], "n": len(rated)}
         if scale[0] < scale[-1]:
-            values = [np.nan if rating.rating is None else rating.rating for rating in members]
-            codes = {key: code for code, key in enumerate(dict.fromkeys(rating.question_key for rating in members))}
-            groups = [codes[rating.question_key] for rating in members]
-            mean, update = mean_result("mean", values, groups=groups, least=scale[0], most=scale[-1]), {}
-        mean = mean.model_copy(update={**update, "value": sum(rated) / len(rated)})
-    return Distribution(**group, counts=tuple(counts[value] for value in scale), mean=mean)
+            mean, update = mean_result("mean", values, groups=questions, least=scale[0], most=scale[-1]), {}
+        mean = mean.model_copy(update={**update, "value": sum(rated.tolist()) / len(rated)})
+    return Distribution(**group, counts=tuple(int((rated == value).sum()) for value in scale), mean=mean)
 
 
 def compare_best(ratings: Sequence[Rating], means: Sequence[Distribution], scale: Sequence[float]) -> dict[str, Result]:

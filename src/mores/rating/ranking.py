@@ -7,13 +7,13 @@ comparison in which an answer has no place is missing: whoever is in it might ha
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import t
 
 from mores.rating.ratings import Rating
@@ -27,24 +27,25 @@ FEWEST = 3
 """Raters from which intervals are about other raters too."""
 
 
-class ModelComparison(NamedTuple):
-    """The models of one comparison with what they are ordered by, the lowest first."""
+class Comparisons(NamedTuple):
+    """Comparisons × models: what the models are ordered by, the lowest first."""
 
-    annotator: tuple[str | None, str]
-    question: tuple[str, str]
-    type: str | None
-    keys: Mapping[str, float]
-    whole: bool = True
-    """Whether all of them have a place; otherwise what they are ordered by says nothing."""
+    keys: Floats
+    """nan where a model is not compared, and in a whole row where one of its answers has no place, or a model several
+    answers: what they are ordered by then says nothing."""
+    met: npt.NDArray[np.bool_]
+    """Which models are compared."""
+    raters: Ints
+    questions: Ints
+    types: npt.NDArray[np.object_]
 
-    def place(self, model: str) -> int:
-        """Return the place of a model; those that tie share the better one."""
-        return 1 + sum(key < self.keys[model] for key in self.keys.values())
+    def of(self, rows: npt.NDArray[np.bool_]) -> Comparisons:
+        """Return some of the comparisons."""
+        return Comparisons(self.keys[rows], self.met[rows], self.raters[rows], self.questions[rows], self.types[rows])
 
-    def win(self, model: str) -> float:
-        """Return what a model has of the first place."""
-        best, keys = min(self.keys.values()), [*self.keys.values()]
-        return 1 / keys.count(best) if self.keys[model] == best else 0.0
+    @property
+    def whole(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(~np.isnan(self.keys).all(axis=1))
 
 
 def rank_models(ratings: Sequence[Rating], groups: Groups, over_raters: bool = False) -> Ranking | None:
@@ -57,79 +58,91 @@ def rank_models(ratings: Sequence[Rating], groups: Groups, over_raters: bool = F
         trials[rating.annotator, *rating.question_key].append(rating)
     several = [members for members in trials.values() if len({rating.model for rating in members}) > 1]
     derived = all(rating.rank is None for rating in ratings)
-    every = [compare(members, derived) for members in several]
-    comparisons = [each for each in every if each.whole]
-    if not comparisons:
+    every = compare(several, groups.models, derived)
+    if not every.whole.any():
         return None
-    over_raters = over_raters and len({each.annotator for each in comparisons}) >= FEWEST
+    over_raters = over_raters and len(set(every.raters[every.whole].tolist())) >= FEWEST
     types = [None, *groups.types] if len(groups.types) > 1 else [None]
-    several_types = {type_: [each for each in every if type_ in (None, each.type)] for type_ in types}
+    of_type = {type_: every if type_ is None else every.of(every.types == type_) for type_ in types}
     return Ranking(
         derived=derived,
         over_raters=over_raters,
-        comparisons=len(comparisons),
-        left_out=len(several) - len(comparisons),
+        comparisons=int(every.whole.sum()),
+        left_out=int((~every.whole).sum()),
         placings=tuple(
             placed
             for type_ in types
             for model in groups.models
-            if (placed := place(several_types[type_], model, type_, len(groups.models), over_raters))
+            if (placed := place(of_type[type_], groups.models, model, type_, over_raters))
         ),
         pairs=tuple(
             pair
             for first, second in combinations(groups.models, 2)
-            if (pair := versus(every, first, second, over_raters))
+            if (pair := versus(every, groups.models, first, second, over_raters))
         ),
     )
 
 
-def compare(members: Sequence[Rating], derived: bool) -> ModelComparison:
-    """Return a comparison, which is not whole where an answer has no place, or a model several answers."""
-    ratings = {rating.model: -rating.rating for rating in members if rating.rating is not None}
-    ranks = {rating.model: float(rating.rank) for rating in members if rating.rank is not None}
-    keys = ratings if derived else ranks
-    whole, first = len(keys) == len(members), members[0]
-    keys = keys if whole else dict.fromkeys((rating.model for rating in members), math.nan)
-    return ModelComparison((first.language, first.annotator), first.question_key, first.type, keys, whole)
+def compare(trials: Sequence[Sequence[Rating]], models: Sequence[str], derived: bool) -> Comparisons:
+    """Return the answers that a person gave a place among each other, by their ratings where no row has a rank."""
+    column = {model: n for n, model in enumerate(models)}
+    every, sizes = [rating for members in trials for rating in members], [len(members) for members in trials]
+    rows, columns = np.repeat(np.arange(len(trials)), sizes), np.array([column[r.model] for r in every], dtype=np.intp)
+    ranks = [rating.rating if derived else rating.rank for rating in every]
+    places = np.array([np.nan if rank is None else -rank if derived else rank for rank in ranks])
+    keys, met = np.full((len(trials), len(models)), np.nan), np.zeros((len(trials), len(models)), dtype=bool)
+    keys[rows, columns], met[rows, columns] = places, True
+    unplaced = np.bincount(rows, np.isnan(places), len(trials)) > 0
+    keys[unplaced | (met.sum(axis=1) < sizes)] = np.nan
+    firsts = [members[0] for members in trials]
+    raters, questions = dict[tuple[str | None, str], int](), dict[tuple[str, str], int]()
+    return Comparisons(
+        keys,
+        met,
+        np.array([raters.setdefault((r.language, r.annotator), len(raters)) for r in firsts], dtype=np.intp),
+        np.array([questions.setdefault(r.question_key, len(questions)) for r in firsts], dtype=np.intp),
+        np.array([r.type for r in firsts], dtype=object),
+    )
 
 
 def place(
-    comparisons: Iterable[ModelComparison], model: str, type_: str | None, size: int, over_raters: bool
+    comparisons: Comparisons, models: Sequence[str], model: str, type_: str | None, over_raters: bool
 ) -> Placing | None:
-    """Return the places of a model in the comparisons that it is part of."""
-    met = [each for each in comparisons if model in each.keys]
-    if not (played := [each for each in met if each.whole]):
+    """Return the places of a model in the comparisons that it is part of; those that tie share the better one."""
+    n = models.index(model)
+    met = comparisons.of(comparisons.met[:, n])
+    played = met.whole
+    if not played.any():
         return None
-    places = [each.place(model) for each in played]
-    credit = [each.win(model) if each.whole else math.nan for each in met]
+    better, equal = (met.keys < met.keys[:, [n]]).sum(axis=1), (met.keys == met.keys[:, [n]]).sum(axis=1)
+    credit = np.full(len(played), np.nan)
+    credit[played] = (better[played] == 0) / equal[played]  # what it has of the first place
+    counts = np.bincount(better[played], minlength=len(models)).tolist()
     wins = share(f"wins of {model}", credit, met, over_raters)
-    counts = tuple(places.count(number) for number in range(1, size + 1))
-    return Placing(model=model, type=type_, places=counts, wins=wins)
+    return Placing(model=model, type=type_, places=tuple(counts), wins=wins)
 
 
-def versus(comparisons: Iterable[ModelComparison], first: str, second: str, over_raters: bool) -> Pairwise | None:
+def versus(
+    comparisons: Comparisons, models: Sequence[str], first: str, second: str, over_raters: bool
+) -> Pairwise | None:
     """Return two models in the comparisons that both are part of."""
-    met = [each for each in comparisons if first in each.keys and second in each.keys]
-    gaps = [each.keys[second] - each.keys[first] for each in met]  # nan where the comparison is not whole
-    won, tied, lost = (sum(gap > 0 for gap in gaps), sum(gap == 0 for gap in gaps), sum(gap < 0 for gap in gaps))
+    one, two = models.index(first), models.index(second)
+    met = comparisons.of(comparisons.met[:, one] & comparisons.met[:, two])
+    gaps = met.keys[:, two] - met.keys[:, one]
+    won, tied, lost = (int(count.sum()) for count in (gaps > 0, gaps == 0, gaps < 0))
     if not won + lost + tied:
         return None
-    credit = [gap if math.isnan(gap) else 0.5 if not gap else float(gap > 0) for gap in gaps]
-    rate = share(f"{first} before {second}", credit, met, over_raters)
+    rate = share(f"{first} before {second}", (np.sign(gaps) + 1) / 2, met, over_raters)
     return Pairwise(first=first, second=second, won=won, tied=tied, lost=lost, rate=rate)
 
 
-def share(name: str, credit: Sequence[float], met: Sequence[ModelComparison], over_raters: bool) -> Result:
+def share(name: str, credit: Floats, met: Comparisons, over_raters: bool) -> Result:
     """Return the mean of what was won; several annotators' comparisons of one question are not independent."""
-    codes = {key: code for code, key in enumerate(dict.fromkeys(each.question for each in met))}
-    questions = np.array([codes[each.question] for each in met])
-    result = mean_result(name, credit, groups=questions)
-    people = {key: code for code, key in enumerate(dict.fromkeys(each.annotator for each in met))}
-    if not over_raters or len(people) < FEWEST or len(codes) < 2:
+    result = mean_result(name, credit, groups=met.questions)
+    if not over_raters or len(np.unique(met.raters)) < FEWEST or len(np.unique(met.questions)) < 2:
         return result
-    scored = ~np.isnan(np.array(credit))
-    raters = np.array([people[each.annotator] for each in met])
-    low, high = crossed_interval(np.array(credit)[scored], raters[scored], questions[scored])
+    scored = ~np.isnan(credit)
+    low, high = crossed_interval(credit[scored], met.raters[scored], met.questions[scored])
     whole = result.whole and (min(result.whole[0], low), max(result.whole[1], high))
     return result.model_copy(update={"low": low, "high": high, "whole": whole})
 

@@ -242,6 +242,8 @@ class ErrorSpanAgreement(Record):
     """Whether the intervals are about other raters too, not about other answers alone."""
     unitizing: float | None
     """Krippendorff's α of whole marks."""
+    gamma: Result | None = Field(None, exclude_if=lambda gamma: gamma is None)
+    """γ of Mathet and others: of marks with their severities (or types) by the best alignment of all."""
     labels: dict[str, Result]
     """Krippendorff's α of the severities and of the types of marks in the same place; n counts these."""
 

@@ -20,6 +20,7 @@ So a stray blank or comma changes no figure. A mark of punctuation alone keeps i
   texts have nothing to mark counts too. `weighted` is the same coefficient of what a character weighs (0 unmarked, 1 in
   a minor and 5 in a major error) with squared differences, Krippendorff's α for interval data: a major error that one
   person missed counts more than a minor one (Computing Krippendorff's alpha-reliability (2011)).
+- `gamma` is γ of Mathet and others (`stats.gamma`), of places and labels together by the best alignment of all marks.
 - `unitizing` is Krippendorff's α_U (`unitizing_alpha`), which compares whole units and punishes distant ends.
 
 Intervals are of 95%, over texts, or over texts and people.
@@ -38,6 +39,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import stdtrit
 
 from mores.stats.classification import Floats, ratios
+from mores.stats.gamma import MOST_UNITS, Continuum, disorders, gamma_of, without_person
 from mores.stats.intervals import TAIL, Z95, drawn_moments, limits_of
 from mores.stats.resampling import RESAMPLES, draw_counts
 
@@ -116,6 +118,8 @@ class MarkAgreement:
     """α of the weights of labels, where they have weights."""
     unitizing: float | None
     """α_U over the texts that everybody read; None without any, or if nobody marked anything there."""
+    gamma: AgreementFigure | None
+    """γ of marks and labels, where it was asked for; None if there are too many marks."""
     labels: LabelAgreement | None
     """None where no two marks with labels are in the same place."""
 
@@ -135,13 +139,14 @@ def span_agreement(
     *,
     weights: Mapping[str, float] | None = None,
     over_raters: bool = False,
+    with_gamma: bool = False,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> MarkAgreement | None:
     """Return agreement on marks, and on labels where marks match; None where no text was read by two people.
 
     `weights` of labels, such as 1 and 5 for severities, give `weighted`. Intervals are over texts, and `over_raters`
-    over people too, of three or more.
+    over people too, of three or more. γ takes seconds, and is there only `with_gamma`.
     """
     shared = [text for text in texts if len(text.marks) > 1 and text.text]
     if not shared:
@@ -179,6 +184,7 @@ def span_agreement(
         alpha=alpha_figure(masks),
         weighted=alpha_figure([weigh(text, weights) for text in shared]) if weights else None,
         unitizing=unitizing_of(shared, units, people),
+        gamma=gamma_figure(shared, draws, left_out) if with_gamma else None,
         labels=label_agreement(shared, people, draws),
     )
 
@@ -373,6 +379,32 @@ def unitizing_alpha(length: int, units: Sequence[Sequence[Interval]]) -> float |
     whole = len(observers) * length
     expected = 2 / length * float((apart + sizes**2 * room).sum()) / (whole * (whole - 1) - sizes @ (sizes - 1))
     return 1 - float(observed_disagreement) / expected if expected else None
+
+
+def gamma_figure(texts: Sequence[MarkedText], draws: Floats, left_out: Sequence[str]) -> AgreementFigure | None:
+    """Return γ of marks with their labels; None with too many of them."""
+    labels = dict.fromkeys(mark.label for text in texts for marks in text.marks.values() for mark in marks)
+    codes = {label: n for n, label in enumerate(labels)}
+    readers = [tuple(text.marks) for text in texts]
+    continua = []
+    for text in texts:
+        units = dict.fromkeys(
+            (*span, codes[mark.label], n)
+            for n, marks in enumerate(text.marks.values())
+            for mark in marks
+            if (span := trim(text.text, mark.start, mark.end))
+        )
+        rows = np.array([*units], dtype=np.float64).reshape(-1, 4)
+        continua.append(Continuum(len(text.text), len(text.marks), rows[:, :3], rows[:, 3].astype(np.intp)))
+    marked = sum(len(continuum.units) > 0 for continuum in continua)
+    if not marked or sum(len(continuum.units) for continuum in continua) > MOST_UNITS:
+        return None
+    try:
+        rows = disorders(continua)
+        without = [without_person(continua, readers, rows, person) for person in left_out]
+    except OverflowError:
+        return None
+    return figure(gamma_of, rows, draws, marked, least=-1.0, without=without)
 
 
 def gaps_of(length: int, spans: Floats) -> Floats:

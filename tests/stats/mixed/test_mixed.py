@@ -20,7 +20,7 @@ from mores.stats.mixed import Fit, MixedModel, contrasts, fit, means, r_squared
 from mores.stats.mixed import likelihood as likelihoods
 from mores.stats.mixed.comparison import Adjustment, adjusted
 from mores.stats.mixed.estimation import evaluate, prepare
-from mores.stats.mixed.likelihood import Likelihood, rows_at
+from mores.stats.mixed.likelihood import Bounds, Likelihood, Rows
 
 HERE = Path(__file__).parent
 GOLDEN = json.loads((HERE / "golden.json").read_text())
@@ -184,11 +184,13 @@ def test_two_levels_and_a_factor_are_a_two_by_two_table() -> None:
 def test_probabilities_sum_to_one_and_keep_their_digits_in_the_tails() -> None:
     thresholds, codes = np.array([-1.0, 0.5, 2.0]), np.arange(4)
     for m in (-40.0, 0.0, 40.0):
-        log_p = rows_at(thresholds, codes, np.full(4, m)).log_p
+        log_p = [Rows(Bounds.of(thresholds, code), np.array([m])).log_p() for code in codes.reshape(4, 1)]
         assert np.exp(log_p).sum() == pytest.approx(1)
         assert np.isfinite(log_p).all()
-    # At m = 40 the second category has p = e^-39.5 - e^-41, to all digits.
-    assert log_p[1] == pytest.approx(-39.5 + log(1 - np.exp(-1.5)))
+    # At m = 40 the second category has p = e^-39.5 - e^-41, to all digits; at 1,000 it is smaller than any number.
+    for m in (40.0, 1000.0):
+        rows = Rows(Bounds.of(thresholds, np.array([1])), np.array([m]))
+        assert rows.log_p() == pytest.approx(0.5 - m + log(1 - np.exp(-1.5)), rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ["wine_judge", "crossed", "nested"])

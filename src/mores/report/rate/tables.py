@@ -327,6 +327,7 @@ def spans_table(spans: ErrorSpanAgreement) -> Grid:
         ("κ of characters", _alpha(spans.kappa), spans.marked),
         ("Krippendorff's α of characters", _alpha(spans.alpha), spans.texts),
         *([("α weighted by severity", _alpha(spans.severity), spans.texts)] if spans.severity else []),
+        *([("γ of marks with their labels", _alpha(spans.gamma), spans.marked)] if spans.gamma else []),
         *((f"α of the {label} of marks in one place", _alpha(each), each.n) for label, each in spans.labels.items()),
     ]
     note = f"by chance, F1 would be {number(spans.chance, 3)}; α of whole marks is {number(spans.unitizing, 3)}"

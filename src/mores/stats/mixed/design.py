@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import isfinite
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,9 +181,8 @@ def read_response(model: MixedModel, data: Columns) -> CodedFactor:
 
 def read_variable(name: str, values: Sequence[object], order: Sequence[object] | None) -> Variable:
     """Return a covariate where all are numbers and no order of levels is given, else a factor."""
-    numbers = [float(v) for v in values if isinstance(v, int | float | np.number) and not isinstance(v, bool)]
-    if order is None and len(numbers) == len(values):
-        return Covariate(name, np.array(numbers))
+    if order is None and all(isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in values):
+        return Covariate(name, np.array([float(v) for v in values]))  # type: ignore[arg-type]
     factor = read_factor(name, values, order)
     if len(factor.levels) < 2:
         raise ValueError(f"factor {name!r} has one level only, {factor.levels[0]!r}; leave it out of the fixed terms")
@@ -202,23 +201,22 @@ def read_factor(name: str, values: Sequence[object], order: Sequence[object] | N
     places = {level: n for n, level in enumerate(levels)}
     if len(places) < len(levels):
         raise ValueError(f"levels of {name!r} name a level twice: {levels}")
-    for row, value in enumerate(values, 1):
-        if value not in places:
-            raise ValueError(f"column {name!r}, row {row}: {value!r} is not among its levels {list(order or ())}")
+    if distinct.difference(places):
+        row, value = next((row, value) for row, value in enumerate(values, 1) if value not in places)
+        raise ValueError(f"column {name!r}, row {row}: {value!r} is not among its levels {list(order or ())}")
     return CodedFactor(name, tuple(levels), np.array([places[value] for value in values], dtype=np.intp))
 
 
 def read_group(nest: Term, data: Columns) -> CodedFactor:
     """Return the factor of a random intercept: the combinations of its columns, in order of appearance."""
     name = ":".join(nest)
-    rows = list(zip(*(data[n] for n in nest), strict=True))
+    rows: Sequence[Any] = data[nest[0]] if len(nest) == 1 else list(zip(*(data[n] for n in nest), strict=True))
     places = {row: n for n, row in enumerate(dict.fromkeys(rows))}
     if len(places) < 2:
         raise ValueError(f"random term {name!r} has one level only; leave it out")
     if len(places) == len(rows):
         raise ValueError(f"random term {name!r} has a level for every row; it needs levels with several rows each")
-    levels = tuple(row[0] if len(row) == 1 else row for row in places)
-    return CodedFactor(name, levels, np.array([places[row] for row in rows], dtype=np.intp))
+    return CodedFactor(name, tuple(places), np.array([places[row] for row in rows], dtype=np.intp))
 
 
 def expand_columns(

@@ -309,7 +309,7 @@ def approach(likelihood: Likelihood, point: Floats) -> Optimum:
     cuts, known = likelihood.cuts, likelihood.cuts + likelihood.matrix.shape[1]
     value, gradient = evaluate(point, likelihood)
     optimum = Optimum(point, -value, gradient, None, float("inf"))
-    for _ in range(8):
+    for attempt in range(8):
         jacobian = np.eye(known)
         jacobian[:cuts, :cuts] = threshold_jacobian(point[:cuts])
         information = likelihood.information(thresholds_at(point[:cuts]), point[cuts:known], point[known:])
@@ -317,13 +317,16 @@ def approach(likelihood: Likelihood, point: Floats) -> Optimum:
         matrix[:known, :known] = jacobian.T @ information @ jacobian
         for n in range(known, len(point)):
             step = STEP * (np.arange(len(point)) == n)
-            bend = (evaluate(point + step, likelihood)[1] - evaluate(point - step, likelihood)[1]) / (2 * STEP)
+            ahead = evaluate(point + step, likelihood)[1]
+            # Steps from afar need them roughly, standard errors to both sides.
+            behind = evaluate(point - step, likelihood)[1] if attempt else 2 * gradient - ahead
+            bend = (ahead - behind) / (2 * STEP)
             matrix[n], matrix[:, n] = bend, bend
         values, vectors = np.linalg.eigh(matrix)
         # Far from the maximum the likelihood may bend upwards; there a step goes down the slope.
         inverse = (vectors / np.maximum(np.abs(values), 1e-9 * values[-1])) @ vectors.T
         optimum = Optimum(point, optimum.value, gradient, inverse, float(gradient @ inverse @ gradient))
-        near = values[0] > 0 and optimum.decrement < 0.01
+        near = attempt and values[0] > 0 and optimum.decrement < 0.01
         for _ in range(4):
             if near and optimum.decrement < DECREMENT:
                 return optimum

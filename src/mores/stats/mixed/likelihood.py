@@ -24,50 +24,64 @@ from mores.stats.mixed.design import CodedFactor, Codes, Floats, indicate, is_ne
 NEWTON_STEPS = 100
 MODE_TOLERANCE = 1e-9
 """The largest last step of a mode; the search converges quadratically, so the modes are nearer than that."""
+NEAR = 0.1
+"""The largest step with second derivatives of an earlier place."""
 MOST_CELLS = 20_000
 """Pairs of a level of the largest term and one of the others that are held as a matrix."""
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """Each row's two thresholds, which stay as they are while modes are searched for."""
+
+    codes: Codes
+    below: Floats
+    above: Floats
+    share: Floats
+    """1 - exp(below - above) of each category."""
+    pull: Floats
+    """Of each category, the derivative of the logarithm of `share` by its upper threshold."""
+
+    @classmethod
+    def of(cls, thresholds: Floats, codes: Codes) -> Bounds:
+        ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
+        gap = np.diff(ends)
+        share = -np.expm1(-gap)
+        return cls(codes, ends[codes], ends[codes + 1], share, np.exp(-gap) / share)
+
+
 class Rows:
     """Each row's log-probability and its derivatives by the row's two thresholds and by its predictor m."""
 
-    log_p: Floats
-    by_upper: Floats
-    by_lower: Floats
-    by_m: Floats
-    upper: Floats
-    """The logistic density at the upper threshold; `weight` is their sum, minus the second derivative by m."""
-    lower: Floats
-    upper_slope: Floats
-    """The derivative of `upper` by its threshold; `weight` has minus the sum of slopes as derivative by m."""
-    lower_slope: Floats
+    def __init__(self, bounds: Bounds, m: Floats) -> None:
+        """Use F(b) - F(a) = F(b) F(-a) (1 - exp(a - b)), which loses no digits in the tails."""
+        self.bounds, self.m = bounds, m
+        self.low, self.high = expit(bounds.below - m), expit(bounds.above - m)
+        self.low_rest, self.high_rest = expit(m - bounds.below), expit(m - bounds.above)
+        self.by_m = self.low - self.high_rest
+        self.lower, self.upper = self.low * self.low_rest, self.high * self.high_rest
+        """The logistic densities at the thresholds."""
+        self.weight = self.upper + self.lower
+        """Minus the second derivative by m."""
 
-    @property
-    def weight(self) -> Floats:
-        return self.upper + self.lower
+    def log_p(self) -> float:
+        """Return the sum of the log-probabilities."""
+        product = self.high * self.low_rest
+        if product.min(initial=1.0) > 1e-300:
+            logs = np.log(product)
+        else:  # one logarithm costs a fourth of two, but a product of small numbers may be zero
+            logs = log_expit(self.bounds.above - self.m) + log_expit(self.m - self.bounds.below)
+        counts = np.bincount(self.bounds.codes, minlength=len(self.bounds.share))
+        return float(logs.sum() + counts @ np.log(self.bounds.share))
 
+    def by_thresholds(self) -> tuple[Floats, Floats]:
+        """Return the derivatives by the upper and the lower threshold."""
+        pull = self.bounds.pull[self.bounds.codes]
+        return self.high_rest + pull, -self.low - pull
 
-def rows_at(thresholds: Floats, codes: Codes, m: Floats) -> Rows:
-    """Use F(b) - F(a) = F(b) F(-a) (1 - exp(a - b)), which loses no digits in the tails."""
-    ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
-    below, above = ends[codes], ends[codes + 1]
-    gap = np.diff(ends)
-    share = -np.expm1(-gap)
-    pull = (np.exp(-gap) / share)[codes]
-    low, high = expit(below - m), expit(above - m)
-    low_rest, high_rest = expit(m - below), expit(m - above)
-    lower, upper = low * low_rest, high * high_rest
-    return Rows(
-        log_p=log_expit(above - m) + log_expit(m - below) + np.log(share)[codes],
-        by_upper=high_rest + pull,
-        by_lower=-low - pull,
-        by_m=low - high_rest,
-        upper=upper,
-        lower=lower,
-        upper_slope=upper * (high_rest - high),
-        lower_slope=lower * (low_rest - low),
-    )
+    def slopes(self) -> tuple[Floats, Floats]:
+        """Return the derivatives of `upper` and `lower` by their thresholds; `weight` has minus their sum by m."""
+        return self.upper * (self.high_rest - self.high), self.lower * (self.low_rest - self.low)
 
 
 class Arrow:
@@ -204,41 +218,56 @@ class Likelihood:
         sizes = [len(group.levels) for group in self.groups]
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self.modes = np.zeros(sum(sizes))
+        self.curvature: Arrow | NestedArrow | None = None
 
     def value_and_gradient(self, thresholds: Floats, effects: Floats, sds: Floats) -> tuple[float, Floats]:
         """Return the Laplace log-likelihood and its gradient by thresholds, effects, standard deviations."""
         fixed = self.matrix @ effects
         if not self.groups:
-            rows = rows_at(thresholds, self.codes, fixed)
-            return float(rows.log_p.sum()), self.join(rows.by_upper, rows.by_lower, rows.by_m, np.empty(0))
+            rows = Rows(Bounds.of(thresholds, self.codes), fixed)
+            return rows.log_p(), self.join(*rows.by_thresholds(), rows.by_m, np.empty(0))
         deviations = sds[self.order]
         rows, curvature = self.find_modes(thresholds, fixed, deviations)
-        value = float(rows.log_p.sum() - self.modes @ self.modes / 2) - curvature.log_determinant() / 2
+        value = rows.log_p() - float(self.modes @ self.modes) / 2 - curvature.log_determinant() / 2
         return value, self.gradient(rows, curvature, deviations)
 
     def find_modes(self, thresholds: Floats, fixed: Floats, deviations: Floats) -> tuple[Rows, Arrow | NestedArrow]:
-        """Use Newton's method with step halving; the problem is concave, so it has one maximum."""
+        """Use Newton's method with step halving; the problem is concave, so it has one maximum.
+
+        In large studies, while steps shrink tenfold, the second derivatives at hand (at first those of the last search)
+        are good enough.
+        """
         scales = np.repeat(deviations, np.diff(self.starts))
+        bounds = Bounds.of(thresholds, self.codes)
 
         def rows_for(u: Floats) -> Rows:
-            return rows_at(thresholds, self.codes, fixed + np.sum(self.by_row(scales * u), axis=0))
+            return Rows(bounds, sum(self.by_row(scales * u), fixed))
 
-        u = self.modes
-        rows = rows_for(u)
+        u, curvature, last = self.modes, self.curvature, np.inf
+        rows, exact = rows_for(u), None
+        value = rows.log_p() - u @ u / 2
         for _ in range(NEWTON_STEPS):
-            curvature = curvature_of(self.groups, deviations, rows.weight, self.nested)
-            step = curvature.solve(scales * self.by_level(rows.by_m) - u)
-            if np.abs(step).max() < MODE_TOLERANCE:
+            slope = scales * self.by_level(rows.by_m) - u
+            step = curvature.solve(slope) if curvature and self.nested else np.full(len(u), np.inf)
+            length = float(np.abs(step).max())
+            if not self.nested or length > last / 10 or length > NEAR:
+                curvature, exact = curvature_of(self.groups, deviations, rows.weight, self.nested), rows
+                step = curvature.solve(slope)
+                length = float(np.abs(step).max())
+            if length < MODE_TOLERANCE:
                 break
-            before, size = rows.log_p.sum() - u @ u / 2, 1.0
+            before, size, last = value, 1.0, length
             while True:
                 moved = u + size * step
                 rows = rows_for(moved)
-                if rows.log_p.sum() - moved @ moved / 2 >= before - 1e-9 or size < 1e-6:
+                value = rows.log_p() - moved @ moved / 2
+                if value >= before - 1e-9 or size < 1e-6:
                     break
                 size /= 2
             u = moved
-        self.modes = u
+        if curvature is None or exact is not rows:
+            curvature = curvature_of(self.groups, deviations, rows.weight, self.nested)
+        self.modes, self.curvature = u, curvature
         return rows, curvature
 
     def by_level(self, values: Floats) -> Floats:
@@ -250,7 +279,8 @@ class Likelihood:
         between = curvature.inverse_at(self.places())
         mixed = [sum((sd * entry for sd, entry in zip(deviations, row, strict=True)), np.zeros(1)) for row in between]
         leverage = sum((sd * part for sd, part in zip(deviations, mixed, strict=True)), np.zeros(1))
-        bend = -leverage * (rows.upper_slope + rows.lower_slope)
+        upper_slope, lower_slope = rows.slopes()
+        bend = -leverage * (upper_slope + lower_slope)
         scales = np.repeat(deviations, np.diff(self.starts))
         through = curvature.solve(scales * self.by_level(bend))
         echo = sum((sd * part for sd, part in zip(deviations, self.by_row(through), strict=True)), np.zeros(1))
@@ -261,8 +291,9 @@ class Likelihood:
         ]
         by_deviation = np.empty(len(self.groups))
         by_deviation[self.order] = by_sd
-        by_upper = rows.by_upper - leverage * rows.upper_slope / 2 - echo * rows.upper / 2
-        by_lower = rows.by_lower - leverage * rows.lower_slope / 2 - echo * rows.lower / 2
+        by_upper, by_lower = rows.by_thresholds()
+        by_upper -= (leverage * upper_slope + echo * rows.upper) / 2
+        by_lower -= (leverage * lower_slope + echo * rows.lower) / 2
         return self.join(by_upper, by_lower, by_m, by_deviation)
 
     def information(self, thresholds: Floats, effects: Floats, sds: Floats) -> Floats:

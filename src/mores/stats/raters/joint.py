@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix, diags, hstack
 from mores.stats.mixed import Fit
 from mores.stats.mixed.design import CodedFactor, Codes, Floats
 from mores.stats.mixed.estimation import scale
-from mores.stats.mixed.likelihood import Rows, rows_at
+from mores.stats.mixed.likelihood import Bounds, Rows
 
 STEPS = 50
 WIDE = 10.0
@@ -62,13 +62,13 @@ class Joint:
         return np.asarray(self.predictors @ point[self.cuts :])
 
     def rows(self, point: Floats) -> Rows:
-        return rows_at(point[: self.cuts], self.codes, self.predictor(point))
+        return Rows(Bounds.of(point[: self.cuts], self.codes), self.predictor(point))
 
     def value(self, point: Floats) -> float:
         """Return ℓ; minus infinity where thresholds are not in order."""
         if (np.diff(point[: self.cuts]) <= 0).any():
             return -np.inf
-        return float(self.rows(point).log_p.sum() - (self.penalty * point**2).sum() / 2)
+        return self.rows(point).log_p() - float((self.penalty * point**2).sum()) / 2
 
     def indicators(self) -> tuple[csr_matrix, csr_matrix]:
         """Return rows × thresholds: 1 at each row's upper threshold, and at its lower one."""
@@ -80,15 +80,14 @@ class Joint:
 
     def gradient(self, point: Floats) -> Floats:
         rows, (upper, lower) = self.rows(point), self.indicators()
-        by_threshold = upper.T @ rows.by_upper + lower.T @ rows.by_lower
+        by_upper, by_lower = rows.by_thresholds()
+        by_threshold = upper.T @ by_upper + lower.T @ by_lower
         return np.concatenate([by_threshold, self.predictors.T @ rows.by_m]) - self.penalty * point
 
     def information(self, point: Floats) -> Floats:
         """Return minus the second derivatives of ℓ."""
         rows, (upper, lower) = self.rows(point), self.indicators()
-        ends = np.concatenate([[-np.inf], point[: self.cuts], [np.inf]])
-        gap = ends[self.codes + 1] - ends[self.codes]
-        pull = np.exp(-gap) / -np.expm1(-gap)
+        pull = rows.bounds.pull[self.codes]
         bend = diags(pull * (1 + pull))
         between = upper.T @ bend @ lower
         corner = upper.T @ (diags(rows.upper) + bend) @ upper + lower.T @ (diags(rows.lower) + bend) @ lower

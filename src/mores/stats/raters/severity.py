@@ -21,13 +21,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 from scipy.stats import chi2, t
 
 from mores.stats.intervals import TAIL
 from mores.stats.mixed import Fit, MixedModel, fit
-from mores.stats.mixed.design import CodedFactor, Codes, Columns, Floats
+from mores.stats.mixed.design import CodedFactor, Columns, Floats
 from mores.stats.mixed.estimation import ZERO_SD
-from mores.stats.mixed.likelihood import rows_at
 from mores.stats.raters.joint import Joint, covariance, join
 
 
@@ -149,10 +149,8 @@ def in_points(result: Fit, joint: Joint, place: slice, ends: Floats) -> Floats |
 
 
 def expected_ratings(values: Floats, thresholds: Floats, m: Floats) -> Floats:
-    """Return the mean rating at each m."""
-    codes: Codes = np.repeat(np.arange(len(values)), len(m))
-    chances = np.exp(rows_at(thresholds, codes, np.tile(m, len(values))).log_p).reshape(len(values), -1)
-    return np.asarray(values @ chances)
+    """Return the mean rating at each m: the lowest, and each step of the scale as often as it is passed."""
+    return np.asarray(values[0] + np.diff(values) @ expit(m - thresholds[:, None]))
 
 
 def test_term(result: Fit, data: Columns, term: str) -> float | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mores.metric.score import score
 from mores.rating.agreement import measure_agreement
-from mores.rating.groups import FIVE, LEVELS, find_groups, spread
+from mores.rating.groups import FIVE, LEVELS, RatingColumns, find_groups, spread
 from mores.rating.ranking import rank_models
 from mores.rating.ratings import InLanguage, IssueLevel, Rating, RatingMark
 from mores.rating.records import Distribution, Pairwise, Placing, RatingAgreement
@@ -180,7 +180,9 @@ def summarise(_settings: RatingSettings, items: Sequence[CampaignItem]) -> Mappi
         levels = {aspect: Counter(str(getattr(each, aspect) or "") for each in members) for aspect in LEVELS}
         if placing := placings.get(model):
             placing = placing.model_copy(update={"wins": compared(placing.wins, model)})
-        models.append(ModelResult(model, spread([*members, *missing[model]], FIVE), placing, levels, failed[model]))
+        columns = RatingColumns([*members, *missing[model]])
+        rated = spread(columns, columns.rows_of(), FIVE)
+        models.append(ModelResult(model, rated, placing, levels, failed[model]))
     pairs = [
         pair.model_copy(update={"rate": compared(pair.rate, pair.first, pair.second)})
         for pair in (ranking.pairs if ranking else ())
