@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -67,8 +67,8 @@ def answer(self: testclient._TestClientTransport, request: Request) -> Response:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    with self.portal_factory() as portal:
-        portal.call(self.app, scope, receive, send)
+    with self.portal_factory() as portal, suppress(*() if self.raise_server_exceptions else (Exception,)):
+        portal.call(self.app, scope, receive, send)  # a page says that something went wrong, before it is raised
     start, *parts = sent
     headers = [(name.decode(), value.decode()) for name, value in start["headers"]]
     return Response(start["status"], headers=headers, content=b"".join(part["body"] for part in parts), request=request)
