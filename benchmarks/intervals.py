@@ -385,8 +385,8 @@ def marks(_: np.random.Generator, samples: int) -> Iterator[Setting]:
             truth,
             [(low, high) for _, low, high in figures],
             {"normal, told the variance": known},
-            "the variances over texts and over people both contain that of single marks, so that a narrower one is "
-            "possible",
+            "the variances over texts and over people both contain that of single marks, and the alternative is told "
+            "the variance",
         )
 
 
