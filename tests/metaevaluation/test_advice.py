@@ -119,7 +119,7 @@ def test_eight_pairs_tell_nothing(judge: Judge) -> None:
     assert only.needed is not None
     assert 10 <= only.needed <= 2000
     assert only.line.startswith("judge: too few pairs to tell: scaled accuracy ")
-    assert only.line.endswith(f"on 8 pairs; about {only.needed:,} pairs like these would be needed")
+    assert only.line.endswith(f"on 8 pairs; about {only.needed:,} would be needed")
 
 
 def test_as_many_pairs_as_it_asks_for_usually_tell() -> None:

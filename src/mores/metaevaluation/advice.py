@@ -91,8 +91,7 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
         verdict, line = "worse", f"worse than guessing here: {shown}; do not use it for texts like these"
     elif min(result.high, above) >= WORTH:
         needed = _needed(result, test)
-        verdict = "too few"
-        line = f"too few pairs to tell: {shown}; about {count(needed, 'pair')} like these would be needed"
+        verdict, line = "too few", f"too few pairs to tell: {shown}; about {count(needed)} would be needed"
     else:
         than = f"the baseline {best.metric} ({number(best.accuracy)})" if best and result.low > 0 else "guessing"
         verdict, line = "not better", f"not better than {than} here: {shown}; do not use it for texts like these"
