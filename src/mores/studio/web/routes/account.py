@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from secrets import token_urlsafe
 from typing import Any
 
@@ -40,14 +41,19 @@ def home(visit: SignedIn) -> Response:
 @router.get("/join/{token}", dependencies=[limited("join")])
 def invitation(token: str, visit: AnyVisit) -> Response:
     """Show what a person is invited to, and the questions about themselves."""
-    free_places(visit, token)
+    campaign = free_places(visit, token)
+    if campaign and _is_participant(visit, campaign, map(str.strip, visit.request.query_params.values())):
+        return visit.go(f"/c/{campaign.id}")  # also where no place is left for others
     return _join(visit, token)
 
 
-def free_places(visit: Visit, token: str) -> None:
-    """Give back the late places of a panel's link, so that the next person finds one."""
-    if campaign := panels.find_panel_campaign(visit.database, token):
-        panels.free_late_places(visit.database, open_campaign(visit.database, campaign))
+def free_places(visit: Visit, token: str) -> Campaign | None:
+    """Give back the late places of a panel's link, so that the next person finds one; its campaign."""
+    if not (name := panels.find_panel_campaign(visit.database, token)):
+        return None
+    campaign = open_campaign(visit.database, name)
+    panels.free_late_places(visit.database, campaign)
+    return campaign
 
 
 def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = None) -> Response:
@@ -64,8 +70,6 @@ def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = No
     if found.panel and campaign:
         asked = panels.Panel.model_validate(found.panel).about.parameter
         shown["participant"] = given.get("participant") if given else visit.request.query_params.get(asked, "").strip()
-        if _is_participant(visit, campaign, shown["participant"]):
-            return visit.go(f"/c/{campaign.id}")
     code = 422 if problem else 200
     return visit.page("join.html", code=code, profile=None, given=given.lists if given else {}, **shown)
 
@@ -101,10 +105,10 @@ def _note_signals(visit: Visit, campaign: str, person: str, name: str) -> None:
     identity.note_signals(visit.database, campaign, person, signals)
 
 
-def _is_participant(visit: Visit, campaign: Campaign, participant: str) -> bool:
-    """Return whether who is signed in has begun as this participant of a panel."""
+def _is_participant(visit: Visit, campaign: Campaign, names: Iterable[str]) -> bool:
+    """Return whether who is signed in has begun as a participant of a panel, under one of these names."""
     member = people.find_member(visit.database, campaign, visit.account.id) if visit.account else None
-    return bool(member and participant and member.participant == participant)
+    return bool(member and member.participant and member.participant in names)
 
 
 def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Posted) -> Response:
@@ -112,7 +116,7 @@ def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Pos
     assert found.campaign is not None
     campaign, panel = open_campaign(visit.database, found.campaign), panels.Panel.model_validate(found.panel)
     participant = clean(form.get("participant"))
-    if _is_participant(visit, campaign, participant):
+    if _is_participant(visit, campaign, [participant]):
         return visit.go(f"/c/{campaign.id}")
     for member in people.list_members(visit.database, campaign):
         if member.participant == participant and member.place.get("browser") == people.digest(visit.cookie):
