@@ -126,6 +126,9 @@ def test_practice_and_checks_are_made_from_items_without_yaml(play: Play) -> Non
     empty = organiser.send(f"/items/{first}/known", list="practice")
     assert empty.status_code == 409, "an answer must have something"
     organiser.open(f"/items/{first}/known")
+    unknown = organiser.send(f"/items/{first}/known", list="practice", answer=["Z"])
+    assert unknown.status_code == 422, "nobody could choose it"
+    organiser.open(f"/items/{first}/known")
     organiser.send(f"/items/{first}/known", list="practice", answer=["A"], explanation="Tea.", withdraw="yes")
     organiser.open(f"/items/{second}/known")
     organiser.send(f"/items/{second}/known", list="checks", answer=["B"], withdraw="yes")
