@@ -165,15 +165,25 @@ def test_the_browser_shows_progress_and_cancels(database: Database, monkeypatch:
     assert "The export is made." in organiser.open(f"/jobs/{made}").text
 
 
-def test_processes_share_limits(either: Database) -> None:
+def test_processes_share_limits(either: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = SharedLimiter(either, "key"), SharedLimiter(either, "key")
     burst = LIMITS["account"][1]
     allowed = [limiter.allows("account", "wanjiku", 1000.0) for limiter in (here, there) * burst]
     assert allowed == [True] * burst + [False] * burst, "both together as often as one alone"
     assert here.allows("account", "otieno", 1000.0)
+    take = here._take
+
+    def take_meanwhile(*bucket: Any) -> int:
+        monkeypatch.undo()
+        assert here.allows("write", "wanjiku", 1000.0), "another thread, at the same moment"
+        return take(*bucket)
+
+    monkeypatch.setattr(here, "_take", take_meanwhile)
+    burst = LIMITS["write"][1]
+    assert sum(here.allows("write", "wanjiku", 1000.0) for _ in range(burst)) == burst - 1, "what both took is used"
     assert here.allows("account", "wanjiku", 1060.0), "the bucket fills again"
     names = [row.name for row in either.fetch(select(limits.c.name))]
-    assert len(names) == 2
+    assert len(names) == 3
     assert not any("wanjiku" in name for name in names)
     assert here.allows("read", "someone", 1e9)
     assert len(either.fetch(select(limits.c.name))) == 1, "old ones are forgotten"
