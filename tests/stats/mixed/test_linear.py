@@ -74,6 +74,15 @@ def test_fits_are_those_of_lme4_and_contrasts_those_of_emmeans(name: str) -> Non
         assert contrast.p == pytest.approx(p, rel=1e-3, abs=1e-9)
 
 
+@pytest.mark.parametrize("scores", [(4, 5, 1), (4, 5, 2), (0, 1, 2), (1, 2, 4)])
+def test_ratings_that_fixed_effects_fit_perfectly_are_refused(scores: tuple[int, ...]) -> None:
+    """Whether rounding leaves a residual of exactly zero depends on the numbers and on the processor."""
+    rows = [(score, model, rater) for model, score in zip("abc", scores, strict=True) for rater in "pq" * 3]
+    ratings, models, raters = zip(*rows, strict=True)
+    with pytest.raises(ValueError, match="no spread beside the fixed effects"):
+        fit_linear(MixedModel("rating", ("m",), ("r",)), {"rating": ratings, "m": models, "r": raters})
+
+
 def test_taking_the_system_apart_gives_what_solving_it_at_once_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers in questions, crossed with raters: level by level and whole, and slopes by steps."""
     rng = np.random.default_rng(0)
