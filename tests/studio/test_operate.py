@@ -58,6 +58,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 def test_backup_and_restore(address: str, tmp_path: Path, postgres: str) -> None:
     copy = tmp_path / "copy.db"
+    (tmp_path / f".copy.db.{os.getpid()}").write_bytes(b"a copy that was killed; in a container all have one number")
     with closing(open_database(address)) as database:
         before = rows(database)
         counted = back_up(address, copy)
