@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from mores.errors import InputError
 from mores.studio.phrase import Phrase
-from mores.studio.progress import counted, report
+from mores.studio.progress import report
 from mores.studio.store import jobs as store
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now
@@ -45,7 +45,8 @@ def slow(begun: threading.Event, go_on: threading.Event) -> Mapping[str, store.W
     """Work that says how far it is, and waits in the middle."""
 
     def work(_database: Database, _job: StudioJob, data: bytes) -> dict[str, Any]:
-        for number in counted(range(10), 10, every=1):
+        for number in range(10):
+            report(number, 10)
             if number == 5:
                 begun.set()
                 go_on.wait(20)
