@@ -253,10 +253,19 @@ def test_pages_say_how_much_there_is_and_that_it_is_over(play: Play) -> None:
     assert '<small class="nth">Item 1 of 2</small>' in verifier.page.text
     verifier.send(f"/items/{verifier.item}/vote", answer=["A"])
     assert "<strong>1 of 2</strong>" in verifier.page.text
-    set_open(play.database, play.campaign, False)
+    token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id)
+    set_open(play.database, play.campaign, False, paused=True, notice="Until May.")
+    page = Player(play.browser(), play).open(f"/join/{token}").text
+    assert "This campaign is paused" in page
+    assert 'name="nationality"' in page
+    set_open(play.database, play.campaign, False, notice="The results are here.")
     page = verifier.open("").text
     assert "This campaign is closed. Thank you" in page
     assert "Next item" not in page
+    page = Player(play.browser(), play).open(f"/join/{token}").text
+    assert "This campaign is closed" in page
+    assert "The results are here." in page
+    assert 'name="nationality"' not in page, "nobody tells about themselves in vain"
 
 
 # ---- what comes in is bounded ------------------------------------------------------------------------------------

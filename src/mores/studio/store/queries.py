@@ -271,7 +271,8 @@ def reply(database: Database, campaign: Campaign, message: tuple[str, str], text
     person, item = message
     mine = (votes.c.campaign == campaign.id, votes.c.person == person, votes.c.item == item, votes.c.comment != "")
     back = (events.c.campaign == campaign.id, events.c.person == person, events.c.item == item, *_is_reason())
-    if not database.fetch(union_all(select(votes.c.item).where(*mine), select(events.c.item).where(*back))):
+    written = union_all(select(votes.c.item).where(*mine), select(events.c.item).where(*back)).subquery()
+    if not database.fetch(select(written.c.item).limit(1)):
         raise Unknown("There is no such message.")
     with database.write() as connection:
         row = {"campaign": campaign.id, "person": person, "item": item, "text": text, "by": by, "at": now()}
