@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import select, update
 
 from mores.errors import InputError
+from mores.studio.data import incoming
 from mores.studio.phrase import Phrase
-from mores.studio.progress import report
+from mores.studio.progress import Cancelled, report, reporting
 from mores.studio.store import jobs as store
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now
@@ -124,7 +125,7 @@ def test_a_job_that_fails_says_why(database: Database, caplog: pytest.LogCapture
     runner.wake()
     theirs, ours = (runner.wait(campaign, name, 20) for name in names)
     assert theirs.result["problem"] == {"phrase": "{count} rows are wrong", "values": {"count": 3}}
-    assert (ours.status, ours.result["problem"]) == ("failed", "Something went wrong on our side.")
+    assert (ours.status, ours.result["problem"]["phrase"]) == ("failed", "Something went wrong on our side.")
     assert "a fault of ours" in caplog.text
     runner.stop()
 
@@ -212,3 +213,18 @@ def test_figures_that_take_long_are_announced(database: Database, monkeypatch: p
 
     with pytest.raises(InputError):
         keeper.get(database, "b", 1, fail)
+
+
+def test_an_import_that_meets_the_servers_end_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = threading.Event()
+    monkeypatch.setattr(incoming, "STOPPING", told)
+
+    def note(_done: int, _total: int) -> None:
+        if told.is_set():
+            raise Cancelled
+        told.set()  # the signal comes while progress is written
+
+    with reporting(note), pytest.raises(Cancelled):
+        incoming.check_stopping("rows.csv:1")
+    with pytest.raises(InputError, match="the server is stopping"):
+        incoming.check_stopping("rows.csv:1")
