@@ -120,7 +120,7 @@ class Asker:
             async for answer in answers:
                 thing, remaining = answer.job.data
                 if answer.job.request is _NO_CALL:
-                    counts.failed -= 1
+                    counts.blamed[_NO_CALL.blame] -= 1
                 else:
                     replies.append(read_reply(answer))
                 finished += remaining == 0
