@@ -144,7 +144,10 @@ class Asker:
             with JsonlWriter(path) as writer:
                 async with aclosing(self.ask(jobs, follow=follow, counts=counts, read=read)) as answers:
                     async for answer in answers:
-                        writer.write(read(answer))
+                        record = read(answer)
+                        if answer.failure and getattr(record, "failure", answer.failure) is None:
+                            counts.blamed[answer.failure.blame] -= 1  # what needed no call is no failure
+                        writer.write(record)
 
     def announce(self, stage: str, jobs: Iterable[Job]) -> None:
         """Announce the maximum cost of calls, if the price is known; answers in the store cost nothing."""
