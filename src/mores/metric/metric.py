@@ -126,7 +126,7 @@ class Metric:
     def read(self, answer: Answer) -> Judgement:
         """Return the judgement in an answer."""
         sample: Sample = answer.job.data
-        reply = answer.read(Stop.LENGTH)
+        reply = answer.read(*self._read_though_cut)
         if isinstance(reply, Failure):
             return self.failed(sample, reply)
         if isinstance(written := self._parse(reply, sample), Failure):
@@ -142,6 +142,11 @@ class Metric:
             notes=tuple(self._notes(answer, written, report)),
             signature=self.signature(report.certainty is not None, bool(sample.evidence), bool(places_of(sample))),
         )
+
+    @property
+    def _read_though_cut(self) -> tuple[Stop, ...]:
+        """The incomplete answers that are read: of JSON one can tell whether it is whole, of lines one cannot."""
+        return () if self.style == "claims" else (Stop.LENGTH,)
 
     def _parse(self, reply: Written, sample: Sample) -> WrittenReport | ErrorReport | Failure:
         """Return the report in an answer as the model wrote it, or why there is none."""
@@ -249,7 +254,7 @@ class Metric:
         return Failure(kind=FailureKind.INPUT, reason=reason)
 
     def _repair(self, job: Job, completion: Completion) -> Request | None:
-        reply = completion.complete(Stop.LENGTH)
+        reply = completion.complete(*self._read_though_cut)
         if self._constrain or (isinstance(reply, Written) and not isinstance(self._parse(reply, job.data), Failure)):
             return None
         return self._constrained(self.request(job.data), job.data)
