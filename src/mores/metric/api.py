@@ -35,12 +35,12 @@ async def score(settings: ScoreSettings) -> Judgements:
     metric = make_metric(settings.model, settings, settings.report)
     lookup = make_lookup(settings, metric)
     samples: Iterable[SampleLike] = settings.samples
-    judged = Judgements()
+    judged, table = Judgements(), None
     judged.index = getattr(samples, "index", None) if hasattr(samples, "iloc") else None
     if settings.columns or settings.dialogue or is_frame(samples):
         if settings.dialogue and not is_frame(samples):
             samples = [{"text": sample} if isinstance(sample, str) else sample for sample in samples]
-        samples = SampleTable(samples, columns=settings.columns, dialogue=settings.dialogue)
+        samples = table = SampleTable(samples, columns=settings.columns, dialogue=settings.dialogue)
     async with AsyncExitStack() as stack:
         if lookup is not None:
             if isinstance(samples, str | Mapping):
@@ -51,6 +51,7 @@ async def score(settings: ScoreSettings) -> Judgements:
                 samples = await grounding.ground_all(metric, read)
         async for _, judgement in metric.stream(samples):
             judged.append(judgement)
+    judged.table = table.report if table else None
     return judged
 
 
