@@ -213,10 +213,13 @@ def test_the_command_shows_what_it_gets(tiny: pull.ModelFile, mores: Run) -> Non
     assert "reader for a better judge (1,117 MB)" in " ".join(mores("pull", "--help").stdout.split())
 
 
-def test_a_reader_that_was_not_pulled_says_how_to_get_it(mores: Run) -> None:
+def test_a_reader_that_was_not_pulled_says_how_to_get_it(mores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mores.search.shipped.shipped_facts", lambda _: pytest.fail("facts are read for no judge"))
     done = mores("score", "-", "--out", "run", "--model", "reader", stdin="Hello.\n")
     assert done.returncode == 2
     assert "reader: its model is not here yet; get it with `mores pull reader` (1,117 MB)" in done.stderr
+    with pytest.raises(ConfigError, match="its model is not here yet"):
+        score(["Hello."], model="reader")
     assert pull.pulled() == []
 
 
