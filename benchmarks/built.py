@@ -15,8 +15,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from mores import open_run
-from mores.factory.folder import BuildRun, sum_of
-from mores.factory.output import MANIFEST, SPLITS
+from mores.factory.folder import MANIFEST, BuildRun, sum_of
+from mores.factory.split import SPLITS
 from mores.factory.words import unbalanced_words
 
 
