@@ -53,6 +53,8 @@ class Softened(Record):
     """Answers that could be used after a repair, by what was wrong with them."""
     made: dict[str, tuple[int, int]] = Field(default_factory=dict)
     """How many soft errors were made, and asked for, of each source."""
+    severities: dict[str, int] = Field(default_factory=dict)
+    """Samples whose errors have another severity than the one that was asked for, by both."""
 
 
 Soften = Callable[[list[Gold]], Softened]

@@ -68,6 +68,7 @@ CHANGES_3 = (
     "Rows of CANDLE and CultureAtlas that are not about the life of people of their country are left out.",
     "A short answer has one of nine wordings as a sentence instead of four, and a sentence may state a wrong answer of "
     "the source.",
+    "A soft error by a model has the severity that the model assigns, not the one that it was asked for.",
 )
 """The changes from edition 2 to edition 3."""
 OF_ERRORS = ("severity", "error type")
@@ -128,7 +129,11 @@ def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]
         **({"failures": built.failures} if built.failures else {}),
         **({"dropped": built.dropped} if built.dropped and recipe.edition > 2 else {}),
         **(
-            {"repaired": soft.repaired, "soft_errors": {name: list(counts) for name, counts in soft.made.items()}}
+            {
+                "repaired": soft.repaired,
+                "severities": soft.severities,
+                "soft_errors": {name: list(counts) for name, counts in soft.made.items()},
+            }
             if (soft := built.softened) and recipe.edition > 2
             else {}
         ),
@@ -162,6 +167,7 @@ def render(about: dict[str, Any]) -> str:
         "validated": tell_validation(about),
         "dropped": {},
         "repaired": {},
+        "severities": {},
         "soft_errors": {},
         "canary": "",
         "tell_canary": tell_canary,

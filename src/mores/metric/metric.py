@@ -16,7 +16,7 @@ from mores.io import sample_from
 from mores.io.samples import frame_rows, is_frame
 from mores.metric.claims import DECISIONS, claims_grammar, claims_parts, error_probability, probabilities, read_claims
 from mores.metric.claims import VERSION as CLAIMS
-from mores.metric.explained import checked
+from mores.metric.explained import checked, summarise
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, places_of, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
@@ -164,7 +164,8 @@ class Metric:
         errors = align(written.errors, sample, share=self._quoting)
         if explanations := taught_explanations(self.model):
             errors = tuple(checked(error, sample, explanations) for error in errors)
-        return ErrorReport(errors=errors, explanation=written.explanation)
+        summary = written.explanation or (summarise(errors) if self._summarises else "")
+        return ErrorReport(errors=errors, explanation=summary)
 
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False, placed: bool = False) -> Signature:
         """Return what must be the same for two scores to be comparable; `placed` if region or language are known."""
@@ -184,6 +185,7 @@ class Metric:
                 "schema": schema + quotes,
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
                 "repair": "yes" if s.repair else "no",
+                **({"summary": "composed"} if self._summarises else {}),
                 "p": "mean-logprob" if with_logprobs else "none",
                 **evidence,
             }
@@ -227,6 +229,11 @@ class Metric:
     def explains(self) -> bool:
         """Whether the prompt asks for a summary in free text; a tuned judge reads the prompt that it was tuned with."""
         return self.settings.explain and self.model.style is None and self.style != "claims"
+
+    @property
+    def _summarises(self) -> bool:
+        """Whether a tuned judge's report gets a summary made of its errors; one by claims always has a summary."""
+        return self.settings.explain and self.model.style is not None and self.style != "claims"
 
     @property
     def style(self) -> Style:
