@@ -107,7 +107,7 @@ def test_the_regression_is_a_regression() -> None:
     correct = np.arange(2000) % 2 == 0
     texts_of = ["x" if (place // 2 % 10 == 0) != label else "y" for place, label in enumerate(correct.tolist())]
     seen = see(texts_of, correct.tolist(), [0] * 2000)
-    odds = regress(seen.rows, seen.correct, seen.rows[:4])
+    odds = regress(seen.rows, seen.correct, np.ones((2000, 1), dtype=bool))[:4, 0]
     assert set(np.sign(odds)) == {1, -1}
     chances = probability(np.array([-100 * ONE, -ONE, 0, ONE, 100 * ONE])) / ONE
     assert chances.tolist() == pytest.approx([0, 1 / (1 + np.e), 0.5, 1 / (1 + 1 / np.e), 1], abs=0.001)

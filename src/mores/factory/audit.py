@@ -17,27 +17,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mores.factory.shortcut import (
-    FEWEST,
     ONE,
     Classify,
     Integers,
     Labels,
+    Marks,
     SeenTexts,
     Shortcut,
     audit,
     char_ngrams,
     count_tokens,
-    even_rows,
+    mark,
     plain,
     probability,
-    regress,
     shape,
 )
 
@@ -63,7 +61,8 @@ class Auditor(NamedTuple):
     """A classifier, and how it sees texts."""
 
     look: Callable[[Sequence[str]], Any]
-    classify: Classify
+    classify: Classify | int
+    """Or the steps of a logistic regression."""
 
 
 def audit_texts(
@@ -173,14 +172,12 @@ AUDITORS: dict[str, Auditor] = {
 }
 
 
-def words_and_pairs(texts: Iterable[Sequence[str]]) -> Any:
+def words_and_pairs(texts: Iterable[Sequence[str]]) -> Marks:
     """Return the words of each text and its pairs of neighbouring words, in rows of equal length."""
-    tokens = count_tokens(dict.fromkeys([*words, *map(" ".join, pairwise(words))]) for words in texts)
-    return even_rows(tokens[:, np.bincount(tokens.indices, minlength=tokens.shape[1]) >= FEWEST])
+    return mark(dict.fromkeys([*words, *map(" ".join, pairwise(words))]) for words in texts)
 
 
 LONG_FIT = 30
 """Steps of a fit on words alone, which converges."""
-regress_long = partial(regress, rounds=LONG_FIT)
-WORD_PAIRS = Auditor(lambda texts: words_and_pairs(re.findall(r"\w+", text.lower()) for text in texts), regress_long)
+WORD_PAIRS = Auditor(lambda texts: words_and_pairs(re.findall(r"\w+", text.lower()) for text in texts), LONG_FIT)
 """From edition 3 on, which balances words with it too."""
