@@ -272,7 +272,7 @@ def show(rows: list[Row], options: argparse.Namespace) -> None:
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if options.json:
         about = {"date": time.strftime("%Y-%m-%d"), "system": platform.platform(), "cores": cores, "load": load}
-        versions = {name: version(name) for name in ("mores", "fastapi", "uvicorn")}
+        versions = {"mores": mores.__version__} | {name: version(name) for name in ("fastapi", "uvicorn")}
         versions["python"] = platform.python_version()
         settings = {name: getattr(options, name) for name in ("texts", "concurrency", "connections", "latency_ms")}
         print(json.dumps(about | {"versions": versions, "settings": settings, "rows": results}, indent=2))

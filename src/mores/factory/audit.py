@@ -74,10 +74,14 @@ def audit_texts(
 ) -> dict[str, dict[str, Shortcut]]:
     """Return the result of each classifier in each part, which is given by the places of its texts."""
     results: dict[str, dict[str, Shortcut]] = {}
-    labels, fold_of = np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64)
+    thinned = {part: thin(rows) for part, rows in parts.items()}
+    looked_at = np.unique(np.concatenate(list(thinned.values())))
+    labels, fold_of = np.asarray(correct, dtype=bool)[looked_at], np.asarray(folds, dtype=np.int64)[looked_at]
+    chosen = [texts[place] for place in looked_at.tolist()]
+    places = {part: np.searchsorted(looked_at, rows) for part, rows in thinned.items()}
     for name, auditor in auditors:
-        seen = SeenTexts(auditor.look(texts), labels, fold_of)
-        results[name] = {part: audit(seen.take(thin(rows)), auditor.classify) for part, rows in parts.items()}
+        seen = SeenTexts(auditor.look(chosen), labels, fold_of)
+        results[name] = {part: audit(seen.take(rows), auditor.classify) for part, rows in places.items()}
     return results
 
 

@@ -15,6 +15,7 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -87,9 +88,11 @@ _UNIT = 1 << 8
 """The length of a row, whatever its number of columns, and the precision of weights."""
 _BITS = 18
 """Of the numbers of runs of characters."""
-_BLOCK = 4096
-"""Texts that are looked at together."""
-_CELLS = 1 << 22
+_BLOCK = 1 << 17
+"""Characters that are looked at together."""
+_ROWS = 1 << 12
+"""Rows that are taken together."""
+_CELLS = 1 << 21
 """Cells that are multiplied together."""
 _WORDS = re.compile(r"\w+")
 _PROBABILITY = np.array([round(ONE / (1 + math.exp(-step / 64))) for step in range(-1024, 1025)], np.int64)
@@ -127,8 +130,8 @@ class Marks:
         counts = self._counts[rows]
         starts = np.concatenate([[0], np.cumsum(counts)])
         columns = np.empty(starts[-1], np.int32)
-        for first in range(0, len(rows), _BLOCK):
-            last = min(first + _BLOCK, len(rows))
+        for first in range(0, len(rows), _ROWS):
+            last = min(first + _ROWS, len(rows))
             shift = np.repeat(self._starts[rows[first:last]] - starts[first:last], counts[first:last])
             columns[starts[first] : starts[last]] = self._columns[shift + np.arange(starts[first], starts[last])]
         return Marks(columns, starts, self.width)
@@ -238,11 +241,23 @@ def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> 
 def looks(texts: Sequence[str]) -> Marks:
     """Return words, characters and shape of each text, without columns that few texts have."""
     marking = _Marking(1 << _BITS)
-    for first in range(0, len(texts), _BLOCK):
-        block = texts[first : first + _BLOCK]
+    for block in _blocks(texts):
         words = (dict.fromkeys([*_WORDS.findall(text.casefold()), *shape(text)]) for text in block)
         marking.add(words, _ngrams(list(map(plain, block)), range(1, 5), _BITS))
     return marking.marks(everywhere=True)
+
+
+def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield texts that are looked at together: their runs of characters need a hundred times their room."""
+    block, size = list[str](), 0
+    for text in texts:
+        block.append(text)
+        size += len(text)
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
 
 def mark(texts: Iterable[Iterable[str]]) -> Marks:
@@ -257,22 +272,32 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+_SIGNS = tuple(
+    (name, re.compile(pattern))
+    for name, pattern in (
+        ("digits", r"\d"),
+        ("signs", r"[^\w\s]|_"),
+        ("sentences", r"[.!?。！？।؟]+"),
+        ("commas", r"[,،、，;；]"),
+    )
+)
+
+
+@lru_cache(maxsize=20_000)
+def _class(name: str, count: int) -> str:
+    # Classes of numbers: 0 to 7 are one each, then there are four for each doubling.
+    extra = max(0, count.bit_length() - 3)
+    return f"\0{name} {(extra << 3) + (count >> extra)}"
+
+
 def shape(text: str) -> Iterator[str]:
     """Yield the shape of a text: its length, digits, capitals, signs and sentences, each as a class."""
     words = text.split()
-    counts = {
-        "characters": len(text),
-        "words": len(words),
-        "capitals": sum(word[:1].isupper() for word in words),
-        "digits": len(re.findall(r"\d", text)),
-        "signs": len(re.findall(r"[^\w\s]|_", text)),
-        "sentences": len(re.findall(r"[.!?。！？।؟]+", text)),
-        "commas": len(re.findall(r"[,،、，;；]", text)),
-    }
-    for name, count in counts.items():
-        # Classes of numbers: 0 to 7 are one each, then there are four for each doubling.
-        extra = max(0, count.bit_length() - 3)
-        yield f"\0{name} {(extra << 3) + (count >> extra)}"
+    yield _class("characters", len(text))
+    yield _class("words", len(words))
+    yield _class("capitals", sum([word[:1].isupper() for word in words]))
+    for name, pattern in _SIGNS:
+        yield _class(name, len(pattern.findall(text)))
     yield f"\0begins {unicodedata.category(text[0]) if text else ''}"
     yield f"\0ends {text[-1] if text and not text[-1].isalnum() else ''}"
 
