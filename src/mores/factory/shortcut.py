@@ -34,7 +34,12 @@ def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
     """Return the n-grams of each text, padded with spaces, as a matrix of ones with 2^bits columns."""
     from scipy.sparse import csr_matrix
 
-    cells, starts = _ngrams(texts, lengths, bits)
+    lengths, found, counts = tuple(lengths), [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
+    for block in _blocks(texts):
+        columns, at = _ngrams(block, lengths, bits)
+        found.append(columns.astype(np.int32))
+        counts.append(np.diff(at))
+    cells, starts = np.concatenate(found), np.cumsum(np.concatenate(counts))
     return csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(texts), 1 << bits))
 
 
