@@ -212,6 +212,8 @@ _OF_SAMPLE = tuple(name for name in Sample.model_fields if name not in ("evidenc
 COLUMNS = (*_OF_SAMPLE, "task", "kind", "maker", "answer", "item", "group", "report")
 ROWS = 10_000
 """Rows of a Parquet row group."""
+_FEW = 500
+"""Rows that are kept as Python's objects."""
 
 
 def write(
@@ -264,6 +266,7 @@ class _Split:
         self._part = make_part(folder / f".{split}.parquet.part")
         self._parquet = pq.ParquetWriter(self._part, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
+        self._tables: list[Any] = []
 
     def __enter__(self) -> Self:
         self._jsonl.__enter__()
@@ -289,16 +292,26 @@ class _Split:
                 "score": float(sum(error.severity.weight for error in gold.report.errors)),
             }
         )
-        if len(self._rows) == ROWS:
+        if len(self._rows) == _FEW:
+            self._pack()
+        if len(self._tables) * _FEW == ROWS:
             self._flush()
         return self._jsonl.write(gold)
+
+    def _pack(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._tables.append(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows.clear()
 
     def _flush(self) -> None:
         import pyarrow as pa
 
-        if self._rows:
-            self._parquet.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-            self._rows.clear()
+        self._pack()
+        if self._tables:
+            self._parquet.write_table(pa.concat_tables(self._tables).combine_chunks())
+            self._tables.clear()
 
 
 def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:
