@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,12 @@ def test_facts_are_read() -> None:
     for facts, problem in (({"home": "nowhere at all"}, "home 'nowhere at all'"),):
         with pytest.raises(ConfigError, match=problem):
             read_home(facts)
-    with pytest.raises(ConfigError, match="parameters 'large'"):
-        read_size("large")
-    with pytest.raises(ConfigError, match="released 'May'"):
-        read_date("May")
+    for size in ("large", "0B", "9" * 400):
+        with pytest.raises(ConfigError, match=f"parameters '{size}'"):
+            read_size(size)
+    for released in ("May", "99999999999999999999-01"):
+        with pytest.raises(ConfigError, match=f"released '{released}'"):
+            read_date(released)
 
 
 def test_a_question_is_about_a_home_by_its_region_country_or_language() -> None:
@@ -160,6 +163,13 @@ def test_the_board_and_the_diagnosis_show_them(tmp_path: Path, monkeypatch: pyte
     assert "Advantage at home" in page
     assert "Result by size" in page
     assert "tested from 10 models on" in page
+    unread = [replace(entry, facts={**entry.facts, "parameters": "secret", "country": "EU"}) for entry in entries]
+    [leaderboard] = make_board(unread).leaderboards
+    assert leaderboard.findings is not None
+    assert [each.fact for each in leaderboard.findings.associations] == ["released"]
+    assert sum("parameters 'secret': no number" in note for note in leaderboard.notes) == 2, (
+        "told, and no reason to stop"
+    )
     [local] = measure_locality(read_ran(runs)).findings.values()
     assert local.homes == found.homes
     assert [each.tau for each in local.associations] == [each.tau for each in found.associations]

@@ -457,3 +457,6 @@ def test_no_page_breaks_the_reader(text: str) -> None:
     pages = [f"<html lang={text}>", f'<script type="application/ld+json">{text}', FORUM.replace("Question", text)]
     for content in pages:
         assert all(row["question"] for script in ForumPage(content).scripts for row in find_questions(script))
+    for answer in (5, True, None, "https://forum.example.org/a/1", [[], 5]):
+        [row] = find_questions(json.dumps({"@type": "Question", "name": "Miért?", "acceptedAnswer": answer}))
+        assert row == {"question": "Miért?"}

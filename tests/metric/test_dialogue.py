@@ -60,6 +60,11 @@ def test_a_chat_is_a_conversation_only_if_asked_for() -> None:
     assert words_of(sample) == [(2, "user", "Hi"), (4, "user", "And forks?"), (5, "assistant", "With forks.")]
     [answered] = read_samples([{"messages": CHAT[:2], "text": "Hello."}], dialogue=True)
     assert words_of(answered) == [(2, "user", "Hi"), (3, "assistant", "Hello.")]
+    parts = [{"role": "user", "content": ["Hi"]}, {"role": "assistant", "content": [{"type": "text"}, "Yes.", 5, None]}]
+    [spoken] = read_samples([{"messages": parts}], dialogue=True)
+    assert words_of(spoken) == [(1, "user", "Hi"), (2, "assistant", "Yes.")]
+    [last] = read_samples([{"messages": parts}])
+    assert last.text == "Yes."
 
 
 def test_other_columns_that_are_called_turns_stay_what_they_are() -> None:
@@ -67,6 +72,9 @@ def test_other_columns_that_are_called_turns_stay_what_they_are() -> None:
     assert sample.text == "A: b"
     assert not sample.turns
     assert sample.metadata == {"turns": 3}
+    seconds = [{"speaker": "A", "start": 0.5, "end": 2.1}]
+    [timed] = read_samples([{"text": "A: b", "turns": seconds}])
+    assert not timed.turns
 
 
 def test_a_plain_text_keeps_its_words_and_a_file_of_them_is_parted_by_blank_lines(tmp_path: Path) -> None:

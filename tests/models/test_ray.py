@@ -256,7 +256,7 @@ def test_workers_that_do_not_fit_are_said(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_workers_that_never_fit_are_an_error_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_ray, "require", lambda *_: None)
-    monkeypatch.setattr(on_ray, "connect", lambda _: ray_cluster.Cluster([{"CPU": 2.0}], own=True))
+    monkeypatch.setattr(on_ray, "connect", lambda _: ray_cluster.RayCluster([{"CPU": 2.0}], own=True))
     for options, setting, needed in (
         (Options(ray=True, threads=64), "threads", "64 CPUs and 0 GPUs"),
         (Options(ray=True, ray_gpus=2), "ray_gpus", "1 CPU and 2 GPUs"),

@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import select, update
 
 from mores.errors import InputError
+from mores.studio.data import incoming
 from mores.studio.phrase import Phrase
-from mores.studio.progress import counted, report
+from mores.studio.progress import Cancelled, report, reporting
 from mores.studio.store import jobs as store
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now
@@ -45,7 +46,8 @@ def slow(begun: threading.Event, go_on: threading.Event) -> Mapping[str, store.W
     """Work that says how far it is, and waits in the middle."""
 
     def work(_database: Database, _job: StudioJob, data: bytes) -> dict[str, Any]:
-        for number in counted(range(10), 10, every=1):
+        for number in range(10):
+            report(number, 10)
             if number == 5:
                 begun.set()
                 go_on.wait(20)
@@ -123,7 +125,7 @@ def test_a_job_that_fails_says_why(database: Database, caplog: pytest.LogCapture
     runner.wake()
     theirs, ours = (runner.wait(campaign, name, 20) for name in names)
     assert theirs.result["problem"] == {"phrase": "{count} rows are wrong", "values": {"count": 3}}
-    assert (ours.status, ours.result["problem"]) == ("failed", "Something went wrong on our side.")
+    assert (ours.status, ours.result["problem"]["phrase"]) == ("failed", "Something went wrong on our side.")
     assert "a fault of ours" in caplog.text
     runner.stop()
 
@@ -165,15 +167,25 @@ def test_the_browser_shows_progress_and_cancels(database: Database, monkeypatch:
     assert "The export is made." in organiser.open(f"/jobs/{made}").text
 
 
-def test_processes_share_limits(either: Database) -> None:
+def test_processes_share_limits(either: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = SharedLimiter(either, "key"), SharedLimiter(either, "key")
     burst = LIMITS["account"][1]
     allowed = [limiter.allows("account", "wanjiku", 1000.0) for limiter in (here, there) * burst]
     assert allowed == [True] * burst + [False] * burst, "both together as often as one alone"
     assert here.allows("account", "otieno", 1000.0)
+    take = here._take
+
+    def take_meanwhile(*bucket: Any) -> int:
+        monkeypatch.undo()
+        assert here.allows("write", "wanjiku", 1000.0), "another thread, at the same moment"
+        return take(*bucket)
+
+    monkeypatch.setattr(here, "_take", take_meanwhile)
+    burst = LIMITS["write"][1]
+    assert sum(here.allows("write", "wanjiku", 1000.0) for _ in range(burst)) == burst - 1, "what both took is used"
     assert here.allows("account", "wanjiku", 1060.0), "the bucket fills again"
     names = [row.name for row in either.fetch(select(limits.c.name))]
-    assert len(names) == 2
+    assert len(names) == 3
     assert not any("wanjiku" in name for name in names)
     assert here.allows("read", "someone", 1e9)
     assert len(either.fetch(select(limits.c.name))) == 1, "old ones are forgotten"
@@ -201,3 +213,18 @@ def test_figures_that_take_long_are_announced(database: Database, monkeypatch: p
 
     with pytest.raises(InputError):
         keeper.get(database, "b", 1, fail)
+
+
+def test_an_import_that_meets_the_servers_end_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = threading.Event()
+    monkeypatch.setattr(incoming, "STOPPING", told)
+
+    def note(_done: int, _total: int) -> None:
+        if told.is_set():
+            raise Cancelled
+        told.set()  # the signal comes while progress is written
+
+    with reporting(note), pytest.raises(Cancelled):
+        incoming.check_stopping("rows.csv:1")
+    with pytest.raises(InputError, match="the server is stopping"):
+        incoming.check_stopping("rows.csv:1")

@@ -16,7 +16,7 @@ from mores.errors import InputError
 from mores.studio.records import Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import now
-from mores.studio.store.panels import Panel, read_quotas
+from mores.studio.store.panels import Panel, end_place, read_quotas
 from mores.studio.store.people import Member, open_invitations
 from mores.studio.store.tables import members, votes
 from tests.studio.play import Play, Player
@@ -133,7 +133,8 @@ def test_an_id_signs_nobody_in_and_is_flagged_until_the_panels_list_has_it(play:
     assert find(play, "5f01").place["confirmed"]
     assert not find(play, "edited-id").place.get("confirmed")
     refused = Player(play.browser(), play).browser.get(panel.link.partition("?")[0].replace("http://studio.test", ""))
-    assert refused.status_code == 200
+    assert "This link needs your id in the panel" in refused.text
+    assert 'name="nationality"' not in refused.text
     player = Player(play.browser(), play, refused)
     nobody = player.browser.get(panel.link.partition("?")[0].replace("http://studio.test", ""))
     player.page = nobody
@@ -147,6 +148,7 @@ def test_returned_and_late_places_are_given_to_the_next(play: Play) -> None:
     assert first.take()
     full = Player(play.browser(), play).browser.get(panel.link.replace("http://studio.test", ""))
     assert full.status_code == 409, "no place is left"
+    assert panel.send("5f01").page.url.path == f"/c/{play.campaign.id}", "who has one goes on"  # type: ignore[union-attr]
     panel.statuses["5f01"] = "RETURNED"
     upload(play, panel.export())
     assert find(play, "5f01").place["state"] == "returned"
@@ -212,8 +214,17 @@ def test_quotas_by_region_and_language(play: Play) -> None:
     assert panel.send("g2", "Ghana", "English").page.status_code == 200  # type: ignore[union-attr]
     assert "enough people like you" in panel.send("f1", "France", "English").page.text  # type: ignore[union-attr]
     assert sorted(member.participant for member in play.members() if member.participant) == ["g2", "k1"]
-    with pytest.raises(InputError, match="how many people"):
-        read_quotas("Kenya")
+    for wrong in ("Kenya", ": 20", "Kenya: " + "9" * 5000):
+        with pytest.raises(InputError, match="how many people"):
+            read_quotas(wrong)
+
+
+def test_a_place_that_two_visitors_find_late_is_given_back_once(play: Play) -> None:
+    start(play, uses="1").send("5f01")
+    late = find(play, "5f01")
+    for _ in range(2):  # both have read that it is not finished
+        end_place(play.database, play.campaign, late, "timed out")
+    assert [invitation.uses_left for invitation in open_invitations(play.database, play.campaign)] == [1]
 
 
 def test_pay_is_by_the_servers_clock_with_a_floor_and_the_reward_taken_off(play: Play) -> None:

@@ -263,7 +263,7 @@ def test_it_listens_on_this_machine_only_unless_told_otherwise(tmp_path: Path, m
     from click.testing import CliRunner
 
     configs: list[uvicorn.Config] = []
-    monkeypatch.setattr(uvicorn.Server, "run", lambda server: configs.append(server.config))
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, _sockets: configs.append(server.config))
     runner = CliRunner()
     told = ["--database", str(tmp_path / "s.db"), "--model", "none"]
     assert runner.invoke(studio, told).exit_code == 0

@@ -24,7 +24,7 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from mores import __version__
-from mores.benchmark.findings import FactFindings, FactModel, Place, find_associations
+from mores.benchmark.findings import FactFindings, FactModel, Place, find_associations, read_facts
 from mores.benchmark.folder import ITEMS, VERDICTS, BenchRun, find_bench_runs
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
@@ -267,6 +267,7 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         from mores.stats.irt import LEAST_MODELS
 
         notes.append(f"no abilities: fewer than {LEAST_MODELS} models have both correct and incorrect answers")
+    findings, unread = relate_facts(dict(zip(names, ranked, strict=True)))
     standings = [
         Standing(
             rank=places[order[i]], model=names[i], folder=entry.folder, result=entry.headline,
@@ -282,19 +283,23 @@ def _leaderboard(name: str, entries: list[BoardEntry], force: bool, ability: boo
         references=first.references,
         people=first.people,
         standings=tuple(standings),
-        notes=tuple(notes),
-        findings=relate_facts(dict(zip(names, ranked, strict=True))),
+        notes=(*notes, *unread),
+        findings=findings,
     )
 
 
-def relate_facts(entries: Mapping[str, BoardEntry]) -> FactFindings | None:
-    """Return what the results of runs on one benchmark, by model, have to do with facts of the models."""
+def relate_facts(entries: Mapping[str, BoardEntry]) -> tuple[FactFindings | None, list[str]]:
+    """Return what results of runs on one benchmark, by model, have to do with facts of the models; and unread facts."""
+    if len(entries) < 2:
+        return None, []
+    facts = {name: read_facts(entry.facts) for name, entry in entries.items()}
     models = [
-        FactModel(name=name, facts=dict(entry.facts), result=entry.headline, credit=dict(entry.credit))
+        FactModel(name=name, facts=facts[name][0], result=entry.headline, credit=dict(entry.credit))
         for name, entry in entries.items()
     ]
     places = {unit: place for entry in entries.values() for unit, place in entry.places.items()}
-    return find_associations(models, places) if len(models) > 1 else None
+    notes = [f"{name}: {problem}" for name, (_, problems) in facts.items() for problem in problems]
+    return find_associations(models, places), notes
 
 
 def measure_abilities(entries: Sequence[BoardEntry]) -> list[Result]:

@@ -8,7 +8,7 @@ tested from ten models on: with fewer, hardly any could be significant, and the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from itertools import combinations
 from statistics import fmean
@@ -128,10 +128,11 @@ def find_associations(models: Sequence[FactModel], places: Mapping[str, Place]) 
 def read_size(text: str) -> float:
     """Return a number of parameters: `8B`, `1.5B`, `8x7B`, `235B-A22B`, whose first number counts."""
     match = _SIZE.match(text.strip())
-    if not match:
+    size = float(match[1] or 1) * float(match[2]) * _UNITS[match[3].upper()] if match else 0.0
+    if not 1 <= size < 1e18:
         fix = "write a number of parameters like 8B or 1.5B"
         raise ConfigError(f"parameters {text!r}: no number; {fix}", setting="config")
-    return float(match[1] or 1) * float(match[2]) * _UNITS[match[3].upper()]
+    return size
 
 
 def read_date(text: str) -> float:
@@ -140,7 +141,7 @@ def read_date(text: str) -> float:
     month, _, day = rest.partition("-")
     try:
         released = date(int(year), int(month or 7), int(day or 1))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ConfigError(f"released {text!r}: not a date; write it like 2025-04-14", setting="config") from error
     return released.year + (released.timetuple().tm_yday - 1) / 366
 
@@ -162,6 +163,26 @@ def read_home(facts: Mapping[str, str]) -> frozenset[str]:
             reason = "no region or language; write codes or names with commas between them, such as CN, zh"
             raise ConfigError(f"home {word!r}: {reason}", setting="config")
     return frozenset(codes)
+
+
+READERS: Mapping[str, Callable[[str], object]] = {
+    "parameters": read_size,
+    "released": read_date,
+    **dict.fromkeys(("home", "country"), lambda text: read_home({"home": text})),
+}
+
+
+def read_facts(facts: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Return the facts that can be read, and what is wrong with the others: a run keeps what was configured then."""
+    known, problems = dict[str, str](), list[str]()
+    for name, text in facts.items():
+        try:
+            if text and name in READERS:
+                READERS[name](text)
+            known[name] = text
+        except ConfigError as error:
+            problems.append(str(error))
+    return known, problems
 
 
 def is_home(place: Place, home: frozenset[str]) -> bool:

@@ -171,6 +171,11 @@ def measure_locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bo
     credit = {f"{profile.model} on {profile.benchmark}": profile.overall for profile in profiles}
     taus = {f"tau of {shift.first} and {shift.second}": shift.tau for shift in shifts}
     compared = {(shift.first, shift.second) for shift in shifts}
+    related = {
+        name: relate_facts({model: run.entry for model, run in by_model.items()})
+        for name, by_model in by_benchmark.items()
+    }
+    unread = dict.fromkeys(note for _, notes in related.values() for note in notes)
     return Locality(
         models=tuple(dict.fromkeys(chain.from_iterable(by_benchmark.values()))), benchmarks=tuple(by_benchmark),
         signatures={
@@ -179,12 +184,8 @@ def measure_locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bo
         },
         grouping=grouping, figures=credit | taus, profiles=tuple(profiles), shifts=tuple(shifts),
         unpaired=tuple(f"{first} and {second}" for first, second in pairs if (first, second) not in compared),
-        notes=tuple(_notes(by_benchmark, grouping)),
-        findings={
-            name: found
-            for name, by_model in by_benchmark.items()
-            if (found := relate_facts({model: run.entry for model, run in by_model.items()}))
-        },
+        notes=(*_notes(by_benchmark, grouping), *unread),
+        findings={name: it for name, (it, _) in related.items() if it},
     )  # fmt: skip
 
 
@@ -348,7 +349,8 @@ def _profile_words(profile: LocalityProfile, grouping: str) -> str:
     small = sum(local.verdict == "too few" for local in profile.groups)
     remark = f" {small} groups have fewer than {LEAST} questions and were not tested." if small else ""
     if not any(differences):
-        tested = len(profile.groups) - small
+        if not (tested := len(profile.groups) - small):
+            return f"{opening} No group by {grouping} has the {LEAST} questions that a test needs."
         same = f"None of its {tested} tested groups by {grouping} differs significantly from the overall result."
         return f"{opening} {same}{remark}"
     return f"{opening} It is {' and '.join(filter(None, differences))}.{remark}"

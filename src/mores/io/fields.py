@@ -92,7 +92,8 @@ class SampleReader(ColumnReader):
             instruction, text, fields["turns"] = self._conversation(match, values)
         else:
             instruction, text = self._pair(match, values)
-            if isinstance(spans, list) and spans and all(isinstance(turn, dict) and "start" in turn for turn in spans):
+            ours = isinstance(spans, list) and all(isinstance(turn, dict) and turn.keys() >= _SPAN for turn in spans)
+            if spans and ours:
                 fields["turns"] = tuple(_spans(spans, text))
         for column in ("language", "region", "source"):
             if column in match.names and (value := self._string(match, values, column)) is not None:
@@ -178,6 +179,10 @@ _ANY = SampleReader(sample_columns(None, EVIDENCE))
 def sample_from(values: Mapping[str, Any], default_id: str) -> Sample:
     """Return the sample in a mapping of fields by our names or others that are usual."""
     return _ANY.read(values, default_id)
+
+
+_SPAN = {"number", "start", "end"}
+"""The fields of a turn that Mores wrote."""
 
 
 def _spans(turns: list[dict[str, Any]], text: str) -> Iterator[TurnSpan]:

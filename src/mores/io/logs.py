@@ -207,7 +207,8 @@ def content_of(content: Any) -> str:
     """Return the text of a message; thoughts, pictures and calls of tools are left out."""
     if content is None or isinstance(content, str):
         return content or ""
-    return "\n".join(part["text"] for part in content if part.get("type") == "text")
+    texts = (part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else part for part in content)
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def read_lm_eval(source: TableSource) -> Rows:

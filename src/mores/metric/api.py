@@ -45,6 +45,7 @@ async def score(settings: ScoreSettings) -> Judgements:
         if lookup is not None:
             if isinstance(samples, str | Mapping):
                 raise InputError(SINGLE)
+            metric.signature()  # which names a model that is not here, before documents are read for it
             samples = read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
             if lookup := lookup.for_samples(read):
                 grounding = await stack.enter_async_context(lookup.open(metric))
@@ -95,6 +96,7 @@ async def score_texts(
     if texts.report and not texts.report.is_plain:  # what the page says, and by which names results are grouped
         settings["table"] = str(texts.report)
         settings["columns"] = {ours: theirs[0] for ours, theirs in texts.report.columns.items()}
+    metric.signature()  # which names a model that is not here, before documents are read for it
     async with lookup.open(metric) if lookup else nullcontext() as grounding:
         # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
         placed = metric.shows_places and any(map(places_of, texts.samples()))

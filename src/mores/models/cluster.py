@@ -24,7 +24,7 @@ _ANSWERS = 20.0
 
 
 @dataclass(frozen=True)
-class Cluster:
+class RayCluster:
     """What there is to share."""
 
     machines: Sequence[Mapping[str, float]]
@@ -58,7 +58,7 @@ def _in_words(cpus: float, gpus: float) -> str:
     return f"{cpus:g} CPU{'s' * (cpus != 1)} and {gpus:g} GPU{'s' * (gpus != 1)}"
 
 
-def connect(address: str | bool | None) -> Cluster:
+def connect(address: str | bool | None) -> RayCluster:
     """Return the cluster at an address, the one running here, or a new one."""
     import ray
 
@@ -86,7 +86,7 @@ def connect(address: str | bool | None) -> Cluster:
         # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
         internals: Any = import_module("ray._private.worker")
         internals.print_to_stdstream = lambda *_, **__: None
-    return Cluster([node["Resources"] for node in ray.nodes() if node["Alive"]], own)
+    return RayCluster([node["Resources"] for node in ray.nodes() if node["Alive"]], own)
 
 
 def _found(place: str | None) -> str | None:

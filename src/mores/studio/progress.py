@@ -6,13 +6,11 @@ with reporting(note):       # note(done, total) may raise Cancelled
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event
-from typing import TypeVar
 
-T = TypeVar("T")
 STOPPING = Event()
 """Set when the server is told to stop: what is being done is given up, and what is written stays whole."""
 _note: ContextVar[Callable[[int, int], None] | None] = ContextVar("note", default=None)
@@ -26,14 +24,6 @@ def report(done: int = 0, total: int = 0) -> None:
     """Say how far the present work is, where somebody wants to know; raises `Cancelled` where it is given up."""
     if note := _note.get():
         note(done, total)
-
-
-def counted(values: Iterable[T], total: int, every: int = 200) -> Iterator[T]:
-    """Yield values, and report how many of them were taken."""
-    for number, value in enumerate(values):
-        if number % every == 0:
-            report(number, total)
-        yield value
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from mores.stats.mixed import Fit, MixedModel, contrasts, fit, means, r_squared
 from mores.stats.mixed import likelihood as likelihoods
 from mores.stats.mixed.comparison import Adjustment, adjusted
 from mores.stats.mixed.estimation import evaluate, prepare
-from mores.stats.mixed.likelihood import Bounds, Likelihood, Rows
+from mores.stats.mixed.likelihood import Likelihood, Rows, RowThresholds
 
 HERE = Path(__file__).parent
 GOLDEN = json.loads((HERE / "golden.json").read_text())
@@ -184,12 +184,12 @@ def test_two_levels_and_a_factor_are_a_two_by_two_table() -> None:
 def test_probabilities_sum_to_one_and_keep_their_digits_in_the_tails() -> None:
     thresholds, codes = np.array([-1.0, 0.5, 2.0]), np.arange(4)
     for m in (-40.0, 0.0, 40.0):
-        log_p = [Rows(Bounds.of(thresholds, code), np.array([m])).log_p() for code in codes.reshape(4, 1)]
+        log_p = [Rows(RowThresholds.of(thresholds, code), np.array([m])).log_p() for code in codes.reshape(4, 1)]
         assert np.exp(log_p).sum() == pytest.approx(1)
         assert np.isfinite(log_p).all()
     # At m = 40 the second category has p = e^-39.5 - e^-41, to all digits; at 1,000 it is smaller than any number.
     for m in (40.0, 1000.0):
-        rows = Rows(Bounds.of(thresholds, np.array([1])), np.array([m]))
+        rows = Rows(RowThresholds.of(thresholds, np.array([1])), np.array([m]))
         assert rows.log_p() == pytest.approx(0.5 - m + log(1 - np.exp(-1.5)), rel=1e-14)
 
 

@@ -102,9 +102,10 @@ def _walk(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
 
 def _best(question: dict[str, Any]) -> str | None:
     """Return the accepted answer of a question, or the one with the most votes."""
-    every = [question.get("acceptedAnswer"), question.get("suggestedAnswer")]
-    accepted, suggested = ([each] if isinstance(each, dict) else each or [] for each in every)
-    votes = [each for each in suggested if isinstance(each, dict)]
-    votes.sort(key=lambda each: each["upvoteCount"] if isinstance(each.get("upvoteCount"), int) else 0, reverse=True)
-    texts = (each.get("text") for each in [*accepted, *votes] if isinstance(each, dict))
+    every = (question.get(name) for name in ("acceptedAnswer", "suggestedAnswer"))
+    accepted, suggested = (
+        [one for one in (each if isinstance(each, list) else [each]) if isinstance(one, dict)] for each in every
+    )
+    suggested.sort(key=lambda one: one["upvoteCount"] if isinstance(one.get("upvoteCount"), int) else 0, reverse=True)
+    texts = (one.get("text") for one in [*accepted, *suggested])
     return next((text for text in texts if isinstance(text, str) and text.strip()), None)

@@ -31,7 +31,7 @@ MOST_CELLS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RowThresholds:
     """Each row's two thresholds, which stay as they are while modes are searched for."""
 
     codes: Codes
@@ -43,7 +43,7 @@ class Bounds:
     """Of each category, the derivative of the logarithm of `share` by its upper threshold."""
 
     @classmethod
-    def of(cls, thresholds: Floats, codes: Codes) -> Bounds:
+    def of(cls, thresholds: Floats, codes: Codes) -> RowThresholds:
         ends = np.concatenate([[-np.inf], thresholds, [np.inf]])
         gap = np.diff(ends)
         share = -np.expm1(-gap)
@@ -53,7 +53,7 @@ class Bounds:
 class Rows:
     """Each row's log-probability and its derivatives by the row's two thresholds and by its predictor m."""
 
-    def __init__(self, bounds: Bounds, m: Floats) -> None:
+    def __init__(self, bounds: RowThresholds, m: Floats) -> None:
         """Use F(b) - F(a) = F(b) F(-a) (1 - exp(a - b)), which loses no digits in the tails."""
         self.bounds, self.m = bounds, m
         self.low, self.high = expit(bounds.below - m), expit(bounds.above - m)
@@ -224,7 +224,7 @@ class Likelihood:
         """Return the Laplace log-likelihood and its gradient by thresholds, effects, standard deviations."""
         fixed = self.matrix @ effects
         if not self.groups:
-            rows = Rows(Bounds.of(thresholds, self.codes), fixed)
+            rows = Rows(RowThresholds.of(thresholds, self.codes), fixed)
             return rows.log_p(), self.join(*rows.by_thresholds(), rows.by_m, np.empty(0))
         deviations = sds[self.order]
         rows, curvature = self.find_modes(thresholds, fixed, deviations)
@@ -238,7 +238,7 @@ class Likelihood:
         are good enough.
         """
         scales = np.repeat(deviations, np.diff(self.starts))
-        bounds = Bounds.of(thresholds, self.codes)
+        bounds = RowThresholds.of(thresholds, self.codes)
 
         def rows_for(u: Floats) -> Rows:
             return Rows(bounds, sum(self.by_row(scales * u), fixed))

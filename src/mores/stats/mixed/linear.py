@@ -47,9 +47,10 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
     matrix = np.column_stack([np.ones(rows), design.matrix])
     if rows <= matrix.shape[1] + 1:
         raise ValueError(f"{rows} ratings are too few for {matrix.shape[1]} fixed effects")
-    centre = float(y.mean())
+    centre, df = float(y.mean()), rows - matrix.shape[1]
     sums = Sums(y - centre, matrix, groups)
     start = np.full(len(groups), 0.5)
+    check_spread(sums.profile(start).rest / df)  # a search would divide by nothing
     if rows > MANY and groups:  # some of the largest groups' rows bring the search near to the end
         largest = max(groups, key=lambda group: len(group.levels) if group.name == "question" else 0)
         some = largest.codes < max(50, len(largest.levels) * MANY // rows // 2)
@@ -62,10 +63,9 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
     if zero.size:  # what is estimated as zero is not known to be zero
         first = np.where(thetas < ZERO, 0.1, thetas)
         safe = search(sums, first, zero)
-    at, df = sums.profile(thetas), rows - matrix.shape[1]
+    at = sums.profile(thetas)
     residual = at.rest / df
-    if residual < 1e-12:
-        raise ValueError("the ratings have no spread beside the fixed effects")
+    check_spread(residual)
     spread, covariance = curvature(sums, safe)
     flip = np.diag([-1.0, *np.ones(matrix.shape[1] - 1)])
     estimates = flip @ at.effects
@@ -88,6 +88,12 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
         notes=(*note_alike(merged), *note_zero(groups, sds)),
         spread=spread,
     )
+
+
+def check_spread(residual: float) -> None:
+    """Refuse ratings that the fixed effects fit perfectly, by the residual variance."""
+    if residual < 1e-12:
+        raise ValueError("the ratings have no spread beside the fixed effects")
 
 
 def compact(group: CodedFactor, rows: npt.NDArray[np.bool_]) -> CodedFactor:

@@ -20,7 +20,7 @@ from scipy.sparse import csr_matrix, diags, hstack
 from mores.stats.mixed import Fit
 from mores.stats.mixed.design import CodedFactor, Codes, Floats
 from mores.stats.mixed.estimation import scale
-from mores.stats.mixed.likelihood import Bounds, Rows
+from mores.stats.mixed.likelihood import Rows, RowThresholds
 
 STEPS = 50
 WIDE = 10.0
@@ -62,7 +62,7 @@ class Joint:
         return np.asarray(self.predictors @ point[self.cuts :])
 
     def rows(self, point: Floats) -> Rows:
-        return Rows(Bounds.of(point[: self.cuts], self.codes), self.predictor(point))
+        return Rows(RowThresholds.of(point[: self.cuts], self.codes), self.predictor(point))
 
     def value(self, point: Floats) -> float:
         """Return ℓ; minus infinity where thresholds are not in order."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import weakref
 import zlib
@@ -69,7 +68,8 @@ class StoredItems(Sequence[CampaignItem]):
 
     def _lines(self, page: int) -> list[bytes]:
         start, size = self._pages[page]
-        return zlib.decompress(os.pread(self._file.fileno(), size, start)).split(b"\n")
+        self._file.seek(start)
+        return zlib.decompress(self._file.read(size)).split(b"\n")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from sqlalchemy.engine import URL
 
 from mores.errors import ConfigError, InputError, StoreError
 from mores.formatting import count
+from mores.io.private import make_part
 from mores.studio.store.database import Database, open_database, read_url, shown
 from mores.studio.store.tables import campaigns, events, exports, metadata, people
 
@@ -114,8 +115,7 @@ def _connect(path: str) -> sqlite3.Connection:
 @contextmanager
 def _new_file(file: Path, *, keep: bool = True) -> Iterator[Path]:
     """Give a file that only its owner reads, and that gets its name once it is whole and on the disk."""
-    path = file.with_name(f".{file.name}.{os.getpid()}")
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    path = make_part(file.with_name(f".{file.name}.{os.getpid()}"))  # one of a run of before may have this number too
     try:
         yield path
         if keep:

@@ -31,6 +31,7 @@ from mores.studio.store.items import Campaign, find_first_held, now
 from mores.studio.store.people import Member, change_member, digest, give_back, list_members, record
 from mores.studio.store.statistics import read_writing
 from mores.studio.store.tables import invitations
+from mores.studio.store.tables import members as every_member
 from mores.studio.store.work import count_votes, count_work
 from mores.studio.workflow import Refused, writes_items
 from mores.types import Record
@@ -102,8 +103,8 @@ def read_quotas(text: str) -> dict[str, int]:
     """Return quotas from lines such as `Kenya: 20` and `Swahili: 40`, by code; InputError names a line."""
     quotas: dict[str, int] = {}
     for line in filter(None, (line.strip() for line in text.replace(",", "\n").split("\n"))):
-        name, _, count = line.partition(":")
-        if not count.strip().isdecimal():
+        name, _, count = map(str.strip, line.partition(":"))
+        if not name or not count.isdecimal() or len(count) > 9:
             raise InputError(Phrase("{line}: write a region or language, “:” and how many people.", line=line))
         try:
             [code] = read_regions([name])
@@ -157,14 +158,19 @@ def see_place(database: Database, campaign: Campaign, member: Member, panel: Pan
 
 
 def end_place(database: Database, campaign: Campaign, member: Member, state: str) -> None:
-    """Keep how a place ended; one that was not finished is given to the next person, with what waits there."""
-    change_member(database, campaign, member.person.id, place={**member.place, "state": state})
-    if state != "finished":
-        give_back(database, campaign, member.person)
-        left = {"uses_left": invitations.c.uses_left + 1}
-        with database.write() as connection:
+    """Keep how a place ended, once; one that was not finished is given to the next person, with what waits there."""
+    mine = (every_member.c.campaign == campaign.id, every_member.c.person == member.person.id)
+    with database.write() as connection:
+        place = connection.execute(select(every_member.c.place).where(*mine).with_for_update()).scalar() or {}
+        if place.get("state") != "working":  # ended meanwhile: many people may open the link at once
+            return
+        connection.execute(update(every_member).where(*mine).values(place={**place, "state": state}))
+        if state != "finished":
+            left = {"uses_left": invitations.c.uses_left + 1}
             connection.execute(update(invitations).where(invitations.c.id == member.person.link).values(left))
             record(connection, None, "gave a place back", f"{member.person.id}: {state}", campaign.id)
+    if state != "finished":
+        give_back(database, campaign, member.person)
 
 
 def read_panels(database: Database, campaign: Campaign) -> dict[str, Panel]:
@@ -222,11 +228,10 @@ def reconcile(database: Database, campaign: Campaign, data: bytes, place: str, b
             unknown.append(member.participant)
             continue
         confirmed += 1
-        known = {**member.place, "confirmed": True}
-        change_member(database, campaign, member.person.id, place=known)
+        change_member(database, campaign, member.person.id, place={**member.place, "confirmed": True})
         state = next((end for part, end in ENDED.items() if part in listed[member.participant]), "")
         if state and member.place.get("state") == "working":
-            end_place(database, campaign, member._replace(place=known), state)
+            end_place(database, campaign, member, state)
             ended += 1
     absent = len(listed.keys() - {member.participant for member in members})
     found = Reconciled(confirmed, tuple(unknown), absent, ended)

@@ -184,7 +184,7 @@ class SharedLimiter(Limiter):
         except IntegrityError:  # another process has made the bucket at this moment
             taken = self._take(name, *LIMITS[action], moment)
         with self._lock:
-            self._taken[name] = max(taken - 1, 0)
+            self._taken[name] = self._taken.get(name, 0) + max(taken - 1, 0)  # another thread may have taken a part too
             if len(self._taken) > self.MOST:
                 self._taken.popitem(last=False)
         return taken > 0

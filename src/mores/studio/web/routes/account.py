@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any
 
+import segno
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, JSONResponse, Response
 
@@ -40,14 +43,19 @@ def home(visit: SignedIn) -> Response:
 @router.get("/join/{token}", dependencies=[limited("join")])
 def invitation(token: str, visit: AnyVisit) -> Response:
     """Show what a person is invited to, and the questions about themselves."""
-    free_places(visit, token)
+    campaign = free_places(visit, token)
+    if campaign and _is_participant(visit, campaign, map(str.strip, visit.request.query_params.values())):
+        return visit.go(f"/c/{campaign.id}")  # also where no place is left for others
     return _join(visit, token)
 
 
-def free_places(visit: Visit, token: str) -> None:
-    """Give back the late places of a panel's link, so that the next person finds one."""
-    if campaign := panels.find_panel_campaign(visit.database, token):
-        panels.free_late_places(visit.database, open_campaign(visit.database, campaign))
+def free_places(visit: Visit, token: str) -> Campaign | None:
+    """Give back the late places of a panel's link, so that the next person finds one; its campaign."""
+    if not (name := panels.find_panel_campaign(visit.database, token)):
+        return None
+    campaign = open_campaign(visit.database, name)
+    panels.free_late_places(visit.database, campaign)
+    return campaign
 
 
 def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = None) -> Response:
@@ -64,8 +72,6 @@ def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = No
     if found.panel and campaign:
         asked = panels.Panel.model_validate(found.panel).about.parameter
         shown["participant"] = given.get("participant") if given else visit.request.query_params.get(asked, "").strip()
-        if _is_participant(visit, campaign, shown["participant"]):
-            return visit.go(f"/c/{campaign.id}")
     code = 422 if problem else 200
     return visit.page("join.html", code=code, profile=None, given=given.lists if given else {}, **shown)
 
@@ -74,6 +80,9 @@ def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = No
 def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     """Join the campaign as someone new or as who one is, or sign in by one's own link."""
     free_places(visit, token)
+    name = form.get("participant") or form.get("name")
+    if not visit.account and (joined := people.find_joined(visit.database, token, visit.cookie, name)):
+        return visit.keep(visit.go(f"/c/{joined[1]}"), people.sign_in(visit.database, joined[0]))
     found = people.find_invitation(visit.database, token)
     if found.panel:
         return _join_by_panel(visit, token, found, form)
@@ -85,12 +94,27 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
             visit.limit("account", found.id)
             person = people.come_back(visit.database, found.used_by, form.get("name"))
         else:
-            person = people.join(visit.database, token, None if found.person else _profile(form, visit))
+            profile = None if found.person else _profile(form, visit)
+            person = people.join(visit.database, token, profile, browser=visit.cookie)
     except InputError as error:
         return _join(visit, token, error.args[0], form)
-    if found.campaign and not found.used_by:
-        _note_signals(visit, found.campaign, person, form.get("name"))
-    return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
+    session = people.sign_in(visit.database, person)
+    if not found.campaign or found.used_by:
+        return visit.keep(visit.go("/"), session)
+    _note_signals(visit, found.campaign, person, form.get("name"))
+    if found.personal:
+        return visit.keep(visit.go(f"/c/{found.campaign}"), session)
+    here = replace(visit, cookie=session, account=people.find_account(visit.database, session))
+    return _show_way_back(here, person, "joined.html", onward=f"/c/{found.campaign}")
+
+
+def _show_way_back(visit: Visit, person: str, page: str, **values: Any) -> Response:
+    """Show a code by which someone comes back, and the link that has it; once."""
+    code = identity.make_code(visit.database, person)
+    address = f"{str(visit.request.base_url).rstrip('/')}/login?code={code}"
+    return visit.page(
+        page, code_to_keep=code, address=address, qr=segno.make(address).svg_data_uri(scale=4, border=2), **values
+    )
 
 
 def _note_signals(visit: Visit, campaign: str, person: str, name: str) -> None:
@@ -101,10 +125,10 @@ def _note_signals(visit: Visit, campaign: str, person: str, name: str) -> None:
     identity.note_signals(visit.database, campaign, person, signals)
 
 
-def _is_participant(visit: Visit, campaign: Campaign, participant: str) -> bool:
-    """Return whether who is signed in has begun as this participant of a panel."""
+def _is_participant(visit: Visit, campaign: Campaign, names: Iterable[str]) -> bool:
+    """Return whether who is signed in has begun as a participant of a panel, under one of these names."""
     member = people.find_member(visit.database, campaign, visit.account.id) if visit.account else None
-    return bool(member and participant and member.participant == participant)
+    return bool(member and member.participant and member.participant in names)
 
 
 def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Posted) -> Response:
@@ -112,11 +136,8 @@ def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Pos
     assert found.campaign is not None
     campaign, panel = open_campaign(visit.database, found.campaign), panels.Panel.model_validate(found.panel)
     participant = clean(form.get("participant"))
-    if _is_participant(visit, campaign, participant):
+    if _is_participant(visit, campaign, [participant]):
         return visit.go(f"/c/{campaign.id}")
-    for member in people.list_members(visit.database, campaign):
-        if member.participant == participant and member.place.get("browser") == people.digest(visit.cookie):
-            return visit.keep(visit.go(f"/c/{campaign.id}"), people.sign_in(visit.database, member.person.id))
     named = Posted({**form.values, "name": [participant or "–"]})
     try:
         profile = _profile(named, visit)
@@ -172,8 +193,8 @@ def service_worker(visit: AnyVisit) -> Response:
 
 @router.get("/login")
 def login(visit: AnyVisit) -> Response:
-    """Show the page for signing in with a password."""
-    return visit.page("login.html", problem="")
+    """Show the page for coming back: by a code, which a link may have, or with a password."""
+    return visit.page("login.html", problem="", given=visit.request.query_params.get("code", "")[:20])
 
 
 @router.post("/login", dependencies=[limited("sign in")])
@@ -187,7 +208,7 @@ def log_in(visit: AnyVisit, form: Form) -> Response:
         else:
             person = check_password(visit.database, email, form.get("password"))
     except Refused as error:
-        return visit.page("login.html", code=422, problem=error.args[0])
+        return visit.page("login.html", code=422, problem=error.args[0], given=form.get("code")[:20])
     return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
 
 
@@ -222,8 +243,7 @@ def profile(visit: SignedIn) -> Response:
 def new_code(visit: SignedIn, _form: Form) -> Response:
     """Show a code by which one comes back without a password, once."""
     assert visit.account is not None
-    code = identity.make_code(visit.database, visit.account.id)
-    return visit.page("profile.html", problem="", code_to_keep=code)
+    return _show_way_back(visit, visit.account.id, "profile.html", problem="")
 
 
 @router.get("/me/data.json")

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from mores.studio.form import clean, read_form
+from mores.studio.form import FormError, clean, read_form
 from mores.studio.practice import practised_stage
 from mores.studio.records import CampaignItem, Content, ItemStatus, Person, Role
 from mores.studio.setup import KNOWN
@@ -61,7 +61,10 @@ def add(item: str, place: Organising, form: Form) -> Response:
     """Use an item for practice or as an attention check; what is filled in is what an answer must have."""
     shown, name = read_item(place.database, place.campaign, item), form.get("list")
     stage = practised_stage(place.campaign.flow, place.person)
-    answer = read_form(stage.form(shown), form.values, draft=True)
+    try:
+        answer = read_form(stage.form(shown), form.values, draft=True)
+    except FormError as error:
+        return _page(place, shown, error.problems, form.lists)
     wanted = {key: value for key, value in answer.items() if value not in ("", [], False, None)}
     if name not in KNOWN or not wanted:
         raise Refused("Choose practice or attention check, and fill in what a correct answer must have.")
