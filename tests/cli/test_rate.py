@@ -44,6 +44,35 @@ def test_somebody_elses_file_is_read_by_mapping(mores: Run, home: Path, theirs: 
     assert {"ratings.csv", "ratings.tex", "differences-model.tex", "win-rates.csv", "r-squared.csv"} <= tables
 
 
+def test_ratings_are_shown_by_any_column_of_the_file(mores: Run, home: Path, theirs: Path) -> None:
+    header, *rows = theirs.read_text().splitlines()
+    tagged = [f"{row},{'north' if int(row[1]) < 3 else 'south'}" for row in rows]
+    (home / "tagged.csv").write_text("\n".join([f"{header},Region asked", *tagged]))
+    done = mores("rate", "tagged.csv", "--columns", COLUMNS, "--by", "region ASKED", "--out", "by")
+    assert done.returncode == 0, done.stderr
+    assert "Ratings by Region asked" in done.stdout
+    run, plain = open_run(home / "by"), mores("rate", theirs.name, "--columns", COLUMNS, "--out", "plain")
+    assert plain.returncode == 0, plain.stderr
+    study = RatingStudy.model_validate_json((home / "by" / "rate.json").read_bytes())
+    groups = study.by["Region asked"]
+    assert {name: [(each.model, each.mean.n) for each in found] for name, found in groups.items()} == {
+        "north": [(None, 12), ("a", 6), ("b", 6)],
+        "south": [(None, 20), ("a", 10), ("b", 10)],
+    }
+    ratings = [int(row.split(",")[3]) for row in tagged if row.endswith("north")]
+    north = groups["north"][0].mean
+    assert north.value == pytest.approx(sum(ratings) / 12)
+    assert (north.low or 0) < sum(ratings) / 12 < (north.high or 0)
+    assert "Ratings by Region asked" in (home / "by" / "rate.html").read_text()
+    assert open_run(home / "plain").signature == run.signature  # what is kept beside a rating changes no figure
+    shown = json.loads(mores("show", "by", "--by", "type", "--json").stdout)["result"]["by"]
+    assert [*shown] == ["Region asked", "type"]
+    assert [*shown["type"]] == ["agnostic", "specific"]
+    wrong = mores("rate", "tagged.csv", "--columns", COLUMNS, "--by", "nothing")
+    assert wrong.returncode == 2
+    assert "Region asked" in wrong.stderr
+
+
 def test_a_study_is_a_run(mores: Run, home: Path, theirs: Path) -> None:
     arguments = ("rate", theirs.name, "--columns", COLUMNS, "--out", "studied")
     done = mores(*arguments)

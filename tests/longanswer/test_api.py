@@ -119,6 +119,26 @@ def test_the_answers_of_a_run_can_be_judged_again() -> None:
 
 
 @needs_tokenizer
+def test_figures_are_shown_by_any_column_of_the_answers() -> None:
+    rows = [row | {"Difficulty": "hard" if number == 1 else "easy"} for number, row in enumerate(ANSWERS)]
+    plain, run = mores.longform(ANSWERS, out="plain"), mores.longform(rows, by="difficulty", out="by")
+    assert plain.signature == run.signature  # what is kept beside an answer changes no figure
+    [summary] = run.summaries
+    groups = {name: figures["without issues"] for name, figures in summary.by["Difficulty"].items()}
+    assert {name: (each.value, each.n, each.unscored) for name, each in groups.items()} == {
+        "easy": (1.0, 1, 1),
+        "hard": (0.0, 1, 0),
+    }
+    assert all(each.low is not None and each.low < each.high for each in groups.values() if each.high)
+    assert "By Difficulty, %" in [getattr(table, "title", "") for table in run_tables(run)]
+    assert "By Difficulty" in run_page(run)
+    later = mores.longform(rows, out="later")
+    assert later.summaries_by(["Difficulty"])[0].by["Difficulty"] == summary.by["Difficulty"]
+    with pytest.raises(ConfigError, match="there are language, region, kind, topic, Difficulty"):
+        mores.longform(rows, by="Dificulty", out="wrong")
+
+
+@needs_tokenizer
 def test_several_models_have_the_best_as_the_headline() -> None:
     run = mores.longform([ANSWERS[1], ANSWERS[0] | {"model": "better"}])
     assert run.manifest.headline.startswith("the best of 2 models: better: without issues 100.0%")

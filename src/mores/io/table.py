@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mores.errors import InputError
 from mores.io.columns import ColumnReader, TableReport, Wanted
@@ -22,12 +22,16 @@ class WholeTable(NamedTuple):
     source: TableSource
     rows: list[TableRow]
     report: TableReport
+    others: Sequence[dict[str, Any]] = ()
+    """The texts, numbers and truth values of each row's other columns, where they are kept."""
 
 
-def read_table(path: str | Path, wanted: Wanted, empty: str, shape: TableShape | None = None) -> WholeTable:
+def read_table(
+    path: str | Path, wanted: Wanted, empty: str, shape: TableShape | None = None, *, keep: bool = False
+) -> WholeTable:
     """Return the wanted columns of all rows; raises for a bad row, and `empty` without any.
 
-    With a shape, exports of surveys and of annotation programs are read too.
+    With a shape, exports of surveys and of annotation programs are read too; with `keep`, other columns are kept.
     """
     source, reader = find_source(path), ColumnReader(wanted)
     is_shaped = shape is not None and bool(shape.wide or shape.split)
@@ -62,6 +66,10 @@ def read_table(path: str | Path, wanted: Wanted, empty: str, shape: TableShape |
     read = [
         row._replace(values={column: reader.value(match, row.values, column) for column in columns}) for row in rows
     ]
+    others: list[dict[str, Any]] = []
+    for row in rows if keep else ():
+        given = row.values.get("metadata")  # what a file that Mores wrote has of another one
+        others.append({**(given if isinstance(given, dict) else {}), **reader.extras(match, row.values)})
     reader.rows = len(read)
     report = reader.report(source, reading.encoding, reading.delimiter).model_copy(update={"notes": notes})
-    return WholeTable(source, read, report)
+    return WholeTable(source, read, report, others)

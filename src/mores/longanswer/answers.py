@@ -18,6 +18,11 @@ PEOPLE = (PERSON, "Human (dot points)")
 REFUSED = frozenset({"OTHER", "RECITATION", "SAFETY"})
 """Why Gemini's server gave no answer, which the release has in place of one; they are the paper's API errors."""
 ANSWER = ("answer", "response", "text", "output")
+QUESTION = ("question", "prompt", "instruction")
+LANGUAGE, REGION, TOPIC = ("language", "lang"), ("region", "country"), ("topic", "category")
+KIND = ("kind", "question_type")
+READ = frozenset((*LongAnswer.model_fields, *ANSWER, *QUESTION, *LANGUAGE, *REGION, *TOPIC, *KIND))
+"""The columns that are read; the others are kept as they are."""
 Answers = Path | str | Iterable[LongAnswer | Mapping[str, Any]]
 """A file, a folder of CaLMQA's release, or records."""
 
@@ -26,7 +31,7 @@ def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
     """Return answers with `question`, `answer` and `language`, or those of the models in a folder of CaLMQA's release.
 
     Further fields: `id`, `model`, `region`, `kind` (specific or agnostic), `topic`, `question_english`,
-    `answer_english`. A bad row goes to `on_bad` with its place.
+    `answer_english`; other columns are kept as metadata. A bad row goes to `on_bad` with its place.
     """
     if not isinstance(source, str | Path):
         rows = (SourceRow(f"answers:{number}", Path(), (), dict(record)) for number, record in enumerate(source, 1))
@@ -60,7 +65,7 @@ def _released(entry: CalmqaQuestion, answer: CalmqaAnswer) -> LongAnswer:
 
 
 def _answer(row: SourceRow) -> LongAnswer:
-    place, kind = row.maybe("region", "country"), row.maybe("kind", "question_type")
+    place, kind = row.maybe(*REGION), row.maybe(*KIND)
     text, failure = row.maybe(*ANSWER), row.values.get("failure")
     if not isinstance(failure, Failure):
         failure = Failure(kind=FailureKind.INPUT, reason="the row has no answer")
@@ -70,17 +75,26 @@ def _answer(row: SourceRow) -> LongAnswer:
         raise InputError(f"the kind is {kind!r}; expected {' or '.join(QuestionKind)}")
     return LongAnswer(
         id=row.maybe("id") or row.place.rpartition("/")[2],
-        question=_needed(row, "question", "prompt", "instruction"),
+        question=_needed(row, *QUESTION),
         answer=text,
-        language=language(_needed(row, "language", "lang")),
+        language=language(_needed(row, *LANGUAGE)),
         model=row.maybe("model") or "",
         region=region(place) if place else None,
         kind=QuestionKind(kind) if kind else None,
-        topic=row.maybe("topic", "category"),
+        topic=row.maybe(*TOPIC),
         question_english=row.maybe("question_english"),
         answer_english=row.maybe("answer_english"),
         failure=None if text else failure,
+        metadata=_others(row),
     )
+
+
+def _others(row: SourceRow) -> dict[str, Any]:
+    """Return the texts, numbers and truth values of the columns that are not read."""
+    given = row.values.get("metadata")
+    others = {**(given if isinstance(given, dict) else {}), **row.values}
+    plain = {name: value for name, value in others.items() if isinstance(value, str | int | float) and value != ""}
+    return {name: value for name, value in plain.items() if name and name not in READ}
 
 
 def _needed(row: SourceRow, *names: str) -> str:

@@ -26,7 +26,7 @@ from mores.longanswer.evaluate import ANSWERS, FILES, NAMES, LongformEvaluation
 from mores.longanswer.folder import COLLECTION, CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer
 from mores.longanswer.settings import CollectSettings, LongformSettings
-from mores.longanswer.summary import Counting, headline, summarise
+from mores.longanswer.summary import Counting, find_fields, headline, summarise
 from mores.models.configured import configuration_of
 from mores.run import Plan, start_run
 from mores.settings import takes
@@ -60,6 +60,8 @@ class LongformJob:
     missing_as_issue: bool
     asker: Asker
     """The judge, if there is one; else nothing is asked."""
+    by: tuple[str, ...] = ()
+    """Columns of the answers by which figures are shown too."""
 
     @property
     def progress(self) -> Progress:
@@ -90,7 +92,7 @@ class LongformJob:
         plan = Plan(
             kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
             configuration=configuration_of(judge.model) if judge else {},
-            settings=settings | {"missing_as_issue": self.missing_as_issue},
+            settings=settings | {"missing_as_issue": self.missing_as_issue} | ({"by": [*self.by]} if self.by else {}),
         )  # fmt: skip
         with start_run(Path(out or "longform"), plan, numbered=out is None, progress=self.progress) as run:
             evaluation = replace(self.evaluation, answers=run.path / ANSWERS, folder=run.path)
@@ -102,7 +104,7 @@ class LongformJob:
             await evaluation.run("longform", self.count, self.progress)
             counting = Counting(missing_as_issue=self.missing_as_issue, every=appraising.every)
             counting = counting_of(evaluation, counting, appraising.claims)
-            summaries = summarise(evaluation.appraised(), counting, plan.signature)
+            summaries = summarise(evaluation.appraised(), counting, plan.signature, self.by)
             write_summaries(summaries, run.path)
             failures = Counter(
                 str(failure.kind) for _, appraisal in evaluation.appraised() for failure in appraisal.failures.values()
@@ -139,8 +141,9 @@ def open_longform(settings: LongformSettings) -> Iterator[LongformJob]:
                 expected = "expected dataset-*.json of the authors' repository"
                 expected += ", which has the answers of models; the Hub does not"
             raise InputError(f"{name}: there is no answer in it; {expected}")
+        by = find_fields(read_records(copy, LongAnswer), settings.by)
         evaluation = appraising.evaluation(copy, Path(folder), asker if judge else None)
-        yield LongformJob(name, number, evaluation, appraising, settings.missing_as_issue, asker)
+        yield LongformJob(name, number, evaluation, appraising, settings.missing_as_issue, asker, by)
 
 
 @takes(CollectSettings)

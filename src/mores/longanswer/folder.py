@@ -6,7 +6,7 @@ has the questions, by status, and the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from mores.longanswer.collection import CandidateStatus, Collected
 from mores.longanswer.collection.numbers import Collection
 from mores.longanswer.evaluate import ANSWERS, FILES, read_appraised
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import LongformSummary
+from mores.longanswer.summary import Counting, LongformSummary, find_fields, summarise
 from mores.run import Run
 
 COLLECTION = "collection.json"
@@ -34,6 +34,18 @@ class LongformRun(Run):
         """All figures, for each model whose answers were judged."""
         self.file(SUMMARIES)
         return read_summaries(self.path)
+
+    def summaries_by(self, columns: Sequence[str]) -> list[LongformSummary]:
+        """Return all figures by these columns of the answers too."""
+        settings, first = self.manifest.settings, self.summaries[0]
+        counting = Counting(
+            k=first.k,
+            missing_as_issue=bool(settings.get("missing_as_issue")),
+            every=bool(settings.get("every")),
+            facts=bool(settings.get("facts") and self.manifest.model),
+            relevance=bool(self.manifest.model),
+        )
+        return summarise(self.appraised(), counting, self.signature, find_fields(self.answers(), columns))
 
     def answers(self) -> Iterator[LongAnswer]:
         """Return what was judged."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from mores.search.base import Evidence, Found
 from mores.types import Failure, Record
@@ -34,6 +34,8 @@ class LongAnswer(Record):
     """A translation, where there is one."""
     answer_english: str | None = None
     failure: Failure | None = None
+    metadata: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=lambda kept: not kept)
+    """The other columns of its row."""
 
 
 class LanguageCheck(Record):

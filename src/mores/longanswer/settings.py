@@ -120,6 +120,11 @@ class LongformSettings(AppraiseSettings, AskSettings, table="longform"):
     limit: int | None = setting(
         default=None, at_least=1, help="Maximum answers; the first ones are judged.", result=True
     )
+    by: Names = setting(
+        default=(),
+        metavar="COLUMN",
+        help="Also show the result by this column of the answers, whatever their table has (may be repeated).",
+    )
     out: OptionalPath = setting(
         default=None,
         place="new folder",

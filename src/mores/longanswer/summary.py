@@ -34,6 +34,7 @@ from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.stages import STAGES, has_issue
 from mores.longanswer.tells import Tell, Word, find_words
 from mores.longanswer.tokens import tokenize
+from mores.metric.groups import find_column
 from mores.stats.intervals import difference_interval
 from mores.stats.missing import decide
 from mores.stats.results import difference_result
@@ -137,12 +138,17 @@ class _Row(NamedTuple):
     """None for an answer that is not counted."""
     sound: bool
     """It is in the correct language and repeats nothing."""
+    groups: tuple[str | None, ...] = ()
+    """What it has in each column that figures are also shown by."""
 
 
 def summarise(
-    pairs: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting | None = None, signature: Signature | None = None
+    pairs: Iterable[tuple[LongAnswer, Appraisal]],
+    counting: Counting | None = None,
+    signature: Signature | None = None,
+    by: Sequence[str] = (),
 ) -> list[LongformSummary]:
-    """Return one summary per model, in the order of their first answers."""
+    """Return one summary per model, in the order of their first answers, also by columns as `find_fields` has them."""
     counting = counting or Counting()
     if counting.k is not None:
         factuality.check_k(counting.k)
@@ -153,7 +159,8 @@ def summarise(
         parts = parts_of(answer, appraisal, counting)
         missing, sound = "answer" in appraisal.failures, factuality.s_surf(appraisal) == 1.0
         tokens = (0 if counting.missing_as_issue else None) if missing else len(tokenize(answer.answer or ""))
-        row = _Row(answer.question, parts, base_language(answer.language), answer.kind, tokens, sound and not missing)
+        language, groups = base_language(answer.language), tuple(value_of(answer, column) for column in by)
+        row = _Row(answer.question, parts, language, answer.kind, tokens, sound and not missing, groups)
         rows[appraisal.model].append(row)
         claims = appraisal.claims or ()
         counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
@@ -168,9 +175,9 @@ def summarise(
             failures={stage: failures[model][stage] for stage in STAGES if failures[model][stage]},
             k=counting.k,
             figures=figures([row[:2] for row in rows_of_model]),
-            by=(by := _group_figures(rows_of_model)),
+            by=(figures_by := _group_figures(rows_of_model, by)),
             lengths=measure_lengths(rows_of_model),
-            specific=_subtract(by["kind"].get("specific", {}), by["kind"].get("agnostic", {})),
+            specific=_subtract(*(figures_by["kind"].get(kind, {}) for kind in ("specific", "agnostic"))),
             signature=signature or Signature(),
         )
         for model, rows_of_model in rows.items()
@@ -319,14 +326,33 @@ def parts_of(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Pa
 # -- many answers ------------------------------------------------------------------------------------------
 
 
-def _group_figures(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:
+def _group_figures(rows: Sequence[_Row], by: Sequence[str]) -> dict[str, dict[str, dict[str, Result]]]:
     checked = [row for row in rows if row.language not in LEFT_OUT]
     paper = {"all": checked} | _grouped(checked, lambda row: row.kind)
-    groupings = {"paper": paper} | {name: _grouped(rows, key) for name, key in GROUPINGS.items()}
+    groupings = {name: _grouped(rows, _nth(n)) for n, name in enumerate(by)}
+    groupings |= {"paper": paper} | {name: _grouped(rows, key) for name, key in GROUPINGS.items()}
     return {
         name: {group: figures([row[:2] for row in members]) for group, members in groups.items() if members}
         for name, groups in groupings.items()
     }
+
+
+def find_fields(answers: Iterable[LongAnswer], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of answers that a person means, in any case; ConfigError where there is none of a name."""
+    kept = dict.fromkeys(("kind", "topic"))
+    for answer in answers if names else ():
+        kept |= dict.fromkeys(name for name in answer.metadata if name not in RESERVED)
+    return tuple(dict.fromkeys(find_column(name, kept, {}) for name in names))
+
+
+def value_of(answer: LongAnswer, column: str) -> str | None:
+    """Return what an answer has in a column; None where it has nothing."""
+    value = getattr(answer, column) if column in FIELDS else answer.metadata.get(column)
+    return None if value is None else str(value)
+
+
+def _nth(n: int) -> Callable[[_Row], str | None]:
+    return lambda row: row.groups[n]
 
 
 def _both(row: _Row, part: str | None) -> str | None:
@@ -340,6 +366,12 @@ GROUPINGS: Mapping[str, Callable[[_Row], str | None]] = {
     "resources": lambda row: resource_level(row.language),
     "resources, kind": lambda row: _both(row, resource_level(row.language)),
 }
+
+
+FIELDS = ("language", "region", "kind", "topic")
+"""Columns that answers have besides their metadata."""
+RESERVED = ("paper", *GROUPINGS)
+"""Groupings that have a meaning."""
 
 
 def _grouped(rows: Iterable[_Row], key: Callable[[_Row], str | None]) -> dict[str, list[_Row]]:

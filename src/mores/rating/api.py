@@ -10,6 +10,7 @@ from mores.engine.loop import interruptible
 from mores.io import JsonlWriter, write_text
 from mores.io.write import json_line
 from mores.rating.codes import read_schema
+from mores.rating.columns import find_fields
 from mores.rating.folder import RATINGS, RESULT, RateRun
 from mores.rating.participants import keep_participants
 from mores.rating.ratings import RatingFile, open_ratings
@@ -60,8 +61,12 @@ def write_study(settings: RateSettings) -> RateRun:
     if settings.participants:
         file, note = keep_participants(file, settings.participants)
         settings.progress.note(note)
+    by = find_fields(file.ratings, settings.by)
     lines = b"".join(map(json_line, file.ratings))
-    data = f"{sha256(lines[:-1]).hexdigest()[:12]}.{len(file.ratings)}"
+    plain = lines  # other columns change no figure
+    if any(rating.metadata for rating in file.ratings):
+        plain = b"".join(json_line(rating.model_copy(update={"metadata": {}})) for rating in file.ratings)
+    data = f"{sha256(plain[:-1]).hexdigest()[:12]}.{len(file.ratings)}"
     bounds = "auto" if scale is None else f"{scale[0]:g}-{scale[1]:g}"
     coded = sha256(repr(schema).encode()).hexdigest()[:8] if schema else "none"
     task = "rate.1" if settings.analysis == "calmqa" else "rate.2"
@@ -75,7 +80,7 @@ def write_study(settings: RateSettings) -> RateRun:
     )
     folder = Path(out) if out else Path(f"{Path(name).stem}.rate")
     with start_run(folder, plan, numbered=out is None) as run:
-        study = analyse(file, source=name, scale=scale, schema=schema, analysis=settings.analysis)
+        study = analyse(file, source=name, scale=scale, schema=schema, analysis=settings.analysis, by=by)
         with JsonlWriter(run.path / RATINGS) as writer:
             writer.add(lines)
         write_text(run.path / RESULT, study.model_dump_json(indent=1) + "\n")

@@ -9,9 +9,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from mores.rating.columns import find_fields, ratings_by
+from mores.rating.population import measure_points
 from mores.rating.ratings import Rating
 from mores.rating.records import RatingStudy
 from mores.run import Run
@@ -26,6 +28,15 @@ class RateRun(Run):
     def result(self) -> RatingStudy:
         """All figures."""
         return self.record(RESULT, RatingStudy)
+
+    def result_by(self, columns: Sequence[str]) -> RatingStudy:
+        """Return the result with its ratings by these columns of the file too."""
+        study, ratings = self.result, list(self.ratings())
+        points, linear = measure_points(ratings, study.groups) if study.points else (None, None)
+        fitted = linear if points and points.over_raters else None
+        names = [name for name in find_fields(ratings, columns) if name not in study.by and study.scale]
+        found = {name: ratings_by(ratings, name, study.scale, fitted) for name in names}
+        return study.model_copy(update={"by": study.by | found})
 
     def ratings(self) -> Iterator[Rating]:
         """Return every rating, in the order of the file."""

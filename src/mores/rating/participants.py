@@ -27,7 +27,7 @@ def keep_participants(file: RatingFile, path: Path) -> tuple[RatingFile, str]:
 
     Somebody who is in the ratings and not among the submissions is an error: it may be a test by the researchers.
     """
-    source, rows, _ = read_table(path, WANTED, "it has no submissions; export them again")
+    source, rows, *_ = read_table(path, WANTED, "it has no submissions; export them again")
     states = {str(row.values["participant"]).strip(): str(row.values["status"]).strip() for row in rows}
     for row in rows:
         state = str(row.values["status"]).strip()

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from math import sqrt
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats import norm, t
 
 from mores.formatting import count
@@ -117,15 +118,23 @@ def describe_population(over_raters: bool, number: Mapping[str, int], languages:
     )
 
 
-def widen(group: Distribution, cells: RatingColumns, fitted: Fit, scale: Sequence[float]) -> Distribution:
+def widen(
+    group: Distribution,
+    cells: RatingColumns,
+    fitted: Fit,
+    scale: Sequence[float],
+    members: npt.NDArray[np.bool_] | None = None,
+) -> Distribution:
     """Return a distribution whose mean has the interval over other raters and questions; `cells` are those of the fit.
+    `members` are the group's rows of these, where its names do not say it.
 
     The variance is that of the plain mean in the linear model, and the ends are those of a bounded figure with it.
     """
     mean = group.mean
     if mean.value is None or scale[0] == scale[-1]:
         return group
-    members = cells.rows_of(model=group.model, type=group.type, language=group.language)
+    if members is None:
+        members = cells.rows_of(model=group.model, type=group.type, language=group.language)
     variance, df = raw_mean(fitted, members)
     width = scale[-1] - scale[0]
     reach = (t.isf(TAIL, df) if np.isfinite(df) else norm.isf(TAIL)) / Z95

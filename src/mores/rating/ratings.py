@@ -14,7 +14,9 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import Field, JsonValue
 
 from mores.errors import InputError
 from mores.io.columns import Kind, TableColumn, TableReport, Wanted
@@ -98,6 +100,8 @@ class Rating(Record):
     """How long it took."""
     position: int | None = None
     """Where the answer stood on the screen, from 1."""
+    metadata: dict[str, JsonValue] = Field(default_factory=dict, exclude_if=lambda kept: not kept)
+    """The other columns of its row."""
 
     @property
     def answer_key(self) -> tuple[str, str, str, str]:
@@ -110,7 +114,7 @@ class Rating(Record):
         return self.question_id, self.language or ""
 
 
-COLUMNS = tuple(Rating.model_fields)
+COLUMNS = tuple(name for name in Rating.model_fields if name != "metadata")
 PEOPLE = ("PROLIFIC_PID", "Prolific ID", "Participant id")
 """What tables of people from Prolific call an annotator."""
 NEEDED = ("model", "annotator", "rating", "question")
@@ -197,7 +201,7 @@ def open_ratings(
     wanted = Wanted(WANTED, dict(columns or {}), expected=expected, own=OWN)
     shape = TableShape(COLUMNS, wide or "", split or {})
     empty = "it has no ratings; write a header and one row for each rating"
-    source, rows, report = read_table(path, wanted, empty, shape)
+    source, rows, report, others = read_table(path, wanted, empty, shape, keep=True)
     values = {name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS}
     words = [(row, row.values["rating"].strip()) for row in rows if isinstance(row.values.get("rating"), str)]
     try:
@@ -209,7 +213,7 @@ def open_ratings(
             str(error), setting=error.setting
         ) from error
     cells = RatingCells(values)
-    ratings = [read_row(row, cells) for row in rows]
+    ratings = [read_row(row, cells, kept) for row, kept in zip(rows, others, strict=True)]
     first: dict[tuple[str, ...], int] = {}
     for row, rating in zip(rows, ratings, strict=True):
         key = (rating.annotator, *rating.answer_key)
@@ -237,7 +241,7 @@ READERS: dict[str, Callable[[RatingCells, str, Row], object]] = {
 """How the cells of optional columns are read."""
 
 
-def read_row(row: TableRow, cells: RatingCells) -> Rating:
+def read_row(row: TableRow, cells: RatingCells, others: Mapping[str, Any]) -> Rating:
     """Return the rating in a row; InputError with its place when a value is not known."""
     values = row.values
     try:
@@ -260,6 +264,7 @@ def read_row(row: TableRow, cells: RatingCells) -> Rating:
             annotator=cells.needed_label("annotator", values),
             rating=cells.number("rating", values),
             **{column: value for column, value in given.items() if value is not None},
+            **({"metadata": dict(others)} if others else {}),
         )
     except InputError as error:
         raise row.error(str(error), setting=error.setting) from error

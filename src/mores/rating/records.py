@@ -350,6 +350,8 @@ class RatingStudy(Record):
     """All ratings first, then by model, type, language, model and type, and all three."""
     lead: dict[str, Result] = Field(default_factory=dict, exclude_if=lambda gaps: not gaps)
     """The highest mean of a model less that of each other one on shared questions, where answers have no rating."""
+    by: dict[str, dict[str, tuple[Distribution, ...]]] = Field(default_factory=dict, exclude_if=lambda by: not by)
+    """Column, group: how its answers were rated, of all models where there are several and of each."""
     levels: dict[str, tuple[LevelCount, ...]] = Field(default_factory=dict)
     """By aspect: language_correct, factuality, omissions."""
     regressions: dict[str, Regression] = Field(default_factory=dict)

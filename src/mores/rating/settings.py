@@ -10,7 +10,7 @@ from mores.engine.progress import SILENT
 from mores.errors import ConfigError
 from mores.settings import Settings, setting
 from mores.settings.names import read_columns
-from mores.settings.values import OptionalPath
+from mores.settings.values import Names, OptionalPath
 
 if TYPE_CHECKING:
     from mores.engine.progress import Progress
@@ -131,6 +131,11 @@ class RateSettings(PeopleSettings, table="rate"):
         metavar="FILE",
         help="Codes for comments: a YAML file (docs/rate.md), calmqa-ranking, calmqa-factuality or calmqa-comments.",
         result=True,
+    )
+    by: Names = setting(
+        default=(),
+        metavar="COLUMN",
+        help="Also show the ratings by this column of the file, whatever it is (may be repeated).",
     )
     out: OptionalPath = setting(default=None, place="new folder", help="Folder for the run.", default_text="NAME.rate")
     progress: Progress = setting(default=SILENT, command=False, help="Shows what was read as what.")

@@ -10,6 +10,7 @@ from mores.formatting import count
 from mores.rating.agreement import measure_agreement
 from mores.rating.annotators import choose_model, describe_annotators
 from mores.rating.codes import Schema
+from mores.rating.columns import ratings_by
 from mores.rating.comments import code_comments
 from mores.rating.groups import LEVELS, RatingColumns, compare_best, count_levels, distribute, find_groups, find_scale
 from mores.rating.population import measure_points, widen
@@ -26,10 +27,12 @@ def analyse(
     scale: tuple[float, float] | None = None,
     schema: Schema | None = None,
     analysis: Literal["crossed", "calmqa"] = "crossed",
+    by: Sequence[str] = (),
 ) -> RatingStudy:
     """Analyse all that the ratings allow; `RatingStudy.missing` says what they do not, and why.
 
-    `scale` is the lowest and the highest rating that can be given, and `schema` the codes of comments.
+    `scale` is the lowest and the highest rating that can be given, `schema` the codes of comments, and `by` are columns
+    as `find_fields` has them.
     """
     if not isinstance(file, RatingFile):
         file = RatingFile(list(file), (), {})
@@ -48,9 +51,10 @@ def analyse(
     first = [r.model_copy(update={"comment": r.reason, "codes": None}) for r in ratings if r.rank == 1 and r.reason]
     automatic = {name: code for name, code in (schema or {}).items() if code.automatic}
     distributions = tuple(distribute(ratings, groups, places))
-    if points and points.over_raters and linear:
+    over_raters = linear if points and points.over_raters else None
+    if over_raters:
         cells = RatingColumns([rating for rating in ratings if rating.rating is not None])
-        distributions = tuple(widen(group, cells, linear, places) for group in distributions)
+        distributions = tuple(widen(group, cells, over_raters, places) for group in distributions)
     by_model = [each for each in distributions if each.model and not (each.type or each.language)]
     return RatingStudy(
         source=source,
@@ -62,6 +66,7 @@ def analyse(
         scale_is_known=known,
         distributions=distributions,
         lead=compare_best(ratings, by_model, places),
+        by={column: ratings_by(ratings, column, places, over_raters) for column in by} if places else {},
         levels=levels,
         regressions={name: model.regression for name, model in models.items()},
         points=points,

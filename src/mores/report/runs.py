@@ -33,14 +33,16 @@ DESCRIBED = {
     "rate": "mores.report.rate",
 }
 """For each kind of run, the module whose `describe(run)` returns its document."""
-BY_COLUMN = ("score", "bench")
-"""The kinds whose `describe` also takes columns of the texts or questions."""
+BY_COLUMN = ("score", "bench", "longform", "rate")
+"""The kinds whose `describe` also takes columns of what was judged."""
 
 
 def describe(run: Run, by: Sequence[str] = ()) -> ResultDocument:
     """Return the document of a run, also by columns of its texts or questions; InputError without a result yet."""
     if by and run.kind not in BY_COLUMN:
-        raise ConfigError(f"{run.path}: only runs of mores score and bench are shown by a column", setting="by")
+        raise ConfigError(
+            f"{run.path}: only runs of mores score, bench, longform and rate are shown by a column", setting="by"
+        )
     if run.kind not in DESCRIBED:  # one that a user's package adds
         return ResultDocument(run.kind, run.manifest.name, [run.manifest.headline])
     function: Callable[..., ResultDocument] = import_module(DESCRIBED[run.kind]).describe
@@ -62,11 +64,11 @@ def as_data(run: Run, by: Sequence[str] = ()) -> dict[str, Any]:
     data: dict[str, Any] = run.manifest.model_dump(mode="json")
     result = getattr(run, "result", None)
     if isinstance(result, Record):
-        if run.kind == "bench":
+        if run.kind in ("bench", "rate"):
             result = run.result_by(by)  # type: ignore[attr-defined]
         columns = {column: run.by(column).model_dump(mode="json") for column in by} if isinstance(run, ScoreRun) else {}
         return data | {"result": result.model_dump(mode="json")} | ({"by": columns} if columns else {})
-    grids = (table.brief() for table in run_tables(run) if isinstance(table, Grid))
+    grids = (table.brief() for table in describe(run, by).printed if isinstance(table, Grid))
     shown = [{"title": grid.title, "columns": grid.names, "rows": list(grid.lines())} for grid in grids]
     return data | {"tables": shown}
 

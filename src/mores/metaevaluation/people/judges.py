@@ -84,7 +84,9 @@ def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases
     chosen = {"rating": judge.column} if judge.column else {}
     expected = f"'question', 'model' and 'rating', or {judge.path.name}:COLUMN for the score"
     wanted = Wanted(COLUMNS, chosen, expected=expected)
-    source, rows, report = read_table(judge.path, wanted, "it has no scores; write a header and a row for each answer")
+    source, rows, report, _ = read_table(
+        judge.path, wanted, "it has no scores; write a header and a row for each answer"
+    )
     question = "question" if "question" in report.columns else "question_id"
     aliases = aliases or {}
     cells = RatingCells({**aliases, "model": {**MODELS, **aliases.get("model", {})}})

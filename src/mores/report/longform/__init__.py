@@ -7,14 +7,14 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from mores.formatting import count
 from mores.longanswer.folder import LongformRun
 from mores.longanswer.records import Appraisal, LongAnswer
-from mores.longanswer.summary import LEFT_OUT, LongformSummary
+from mores.longanswer.summary import LEFT_OUT, LongformSummary, find_fields
 from mores.report.base.blocks import Cards, Fold, Frame, Heading, PageBlock, Paragraph, Section, Select, key
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid
@@ -37,15 +37,22 @@ LENGTHS = (
 Pair = tuple[LongAnswer, Appraisal]
 
 
-def describe(run: LongformRun) -> ResultDocument:
-    """Return the document of a run."""
-    return describe_summaries(run.summaries, run.appraised, run.signature)
+def describe(run: LongformRun, by: Sequence[str] = ()) -> ResultDocument:
+    """Return the document of a run, also by columns of its answers."""
+    asked: Any = run.manifest.settings.get("by", [])
+    columns = tuple(dict.fromkeys((*asked, *find_fields(run.answers(), by))))
+    summaries = run.summaries_by(columns) if by else run.summaries
+    return describe_summaries(summaries, run.appraised, run.signature, columns)
 
 
 def describe_summaries(
-    summaries: Sequence[LongformSummary], answers: Callable[[], Iterable[Pair]], signature: object
+    summaries: Sequence[LongformSummary],
+    answers: Callable[[], Iterable[Pair]],
+    signature: object,
+    columns: Sequence[str] = (),
 ) -> ResultDocument:
-    """Return the numbers of all models; `answers` reads them for the page, which holds some hundreds."""
+    """Return the numbers of all models, also by some columns; `answers` reads them for the page, which holds some
+    hundreds."""
     models = numbers.ranked(summaries)
     tells, words, lengths = tables.tell_table(models), tables.word_table(models), tables.length_table(models)
     lead = (
@@ -56,11 +63,15 @@ def describe_summaries(
     return ResultDocument(
         "long answers",
         "Long answers: language, repetition, facts and relevance",
-        tables.tables(summaries),
+        tables.tables(summaries, columns),
         [
             Section("numbers", "Numbers", _numbers(models) if models else []),
             Section("languages", "Languages", tables.heat_maps(models)),
             Section("resources", "Resources", _resources(models)),
+            *(
+                Section(f"by-{n}", f"By {column}", [tables.column_table(models, column)])
+                for n, column in enumerate(columns)
+            ),
             Section("tells", "Tells", [Paragraph(lead), tells, *_titled(WORDS, words)] if tells else []),
             Section("lengths", "Lengths", [Paragraph(LENGTHS), lengths] if lengths else []),
         ],

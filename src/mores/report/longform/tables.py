@@ -151,6 +151,23 @@ def word_table(summaries: Sequence[LongformSummary]) -> Grid | None:
     return _table(rows, names, kinds_of(summaries), "Answers with each word anywhere, %")
 
 
+def column_table(summaries: Sequence[LongformSummary], column: str) -> Grid:
+    """Return the main figures of each model in every group of a column, with their intervals."""
+    groups = {group for summary in summaries for group in summary.by.get(column, {})}
+    parts = [
+        (group, summary, summary.by.get(column, {}).get(group)) for group in sorted(groups) for summary in summaries
+    ]
+    there = [name for name in PRINTED if any(name in figures for _, _, figures in parts if figures)]
+    rows: list[Row] = []
+    for group, summary, figures in parts:
+        if figures:
+            results = {name: figures.get(name) for name in there}
+            cells = (Cell(shown(name, each), small=interval(name, each)) for name, each in results.items())
+            n = max(result.n for result in figures.values())
+            rows.append((group_name(column, group), summary.model or NOTHING, *cells, n))
+    return make_grid(f"By {column}, %", (column, "model", *there, "n"), rows)
+
+
 def length_table(summaries: Sequence[LongformSummary]) -> Grid | None:
     """Return the tokens of all answers and of those without surface issues (Table 16)."""
     names = {"all": "all", "without issues": "correct language, no repetitions"}
@@ -315,13 +332,14 @@ PRINTED = ("without issues", "wrong language", "repetition", "precision", "F1", 
 """Figures of the terminal's tables; the page has all."""
 
 
-def tables(summaries: Sequence[LongformSummary]) -> list[Grid | str]:
-    """Return tables of all answers, each kind, their difference and lengths, what is undecided, and the headlines."""
+def tables(summaries: Sequence[LongformSummary], columns: Sequence[str] = ()) -> list[Grid | str]:
+    """Return tables of all answers, each kind and column, differences, lengths, what is undecided, the headlines."""
     shown: list[Grid | str] = [_main_table("all answers", [(each.model, each.figures) for each in summaries])]
     for kind in ("agnostic", "specific"):
         models = [(each.model, each.by["paper"][kind]) for each in summaries if kind in each.by.get("paper", {})]
         if models:
             shown.append(_main_table(f"culturally {kind}, without Balochi, Hiligaynon, Kirundi and Papiamento", models))
+    shown += [column_table(summaries, column) for column in columns]
     shown += [table for table in (specific_table(summaries), length_table(summaries)) if table]
     figures = [each.figures["without issues"] for each in summaries if "without issues" in each.figures]
     if unscored := sum(figure.unscored for figure in figures):

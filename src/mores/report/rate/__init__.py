@@ -38,9 +38,9 @@ TITLES = {"language_correct": "Is the answer in the question’s language?", "fa
 FITS = {"model": "Models", "type": "Types of questions", "model*type": "Models and types"}
 
 
-def describe(run: RateRun) -> ResultDocument:
+def describe(run: RateRun, by: Sequence[str] = ()) -> ResultDocument:
     """Return distributions, aspects, models of the ratings, preferences, agreement, and what to know."""
-    study = run.result
+    study = run.result_by(by) if by else run.result
     tables, remarks = forms.all_tables(study), list(_remark(study))
     notes = [f"{line[0].upper()}{line[1:]}." for line in remarks]
     languages = [group_name("language", language) for language in study.groups.languages]
@@ -56,6 +56,7 @@ def describe(run: RateRun) -> ResultDocument:
         [*_printed(study, tables), *remarks, study.headline],
         [
             Section("ratings", "Ratings", _ratings(study, tables)),
+            *(Section(f"by-{n}", grid.title, [grid]) for n, grid in enumerate(forms.column_tables(study).values())),
             Section("aspects", "Language, facts and omissions", _aspects(study, tables), short="Aspects"),
             Section("differences", "What the ratings depend on", _regressions(study, tables), short="Differences"),
             Section("wins", "Which answers people prefer", _ranking(study, tables), short="Wins"),
@@ -75,6 +76,7 @@ def describe(run: RateRun) -> ResultDocument:
 def _printed(study: RatingStudy, tables: Mapping[str, Grid]) -> Iterator[Grid]:
     """Yield what the terminal shows: single groups, the main models, and lists that are short enough."""
     yield tables["ratings"]
+    yield from forms.column_tables(study).values()
     for name in ("ratings-by-model-and-type", *(f"{aspect.replace('_', '-')}-totals" for aspect in study.levels)):
         yield from [tables[name]] if name in tables else []
     for name in ("points-model", "points-type", "points-model-by-type", "variances"):

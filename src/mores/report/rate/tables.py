@@ -57,6 +57,7 @@ def all_tables(study: RatingStudy) -> dict[str, Grid]:
     tables = {"ratings": ratings_table(study, single, "Ratings")}
     tables |= {"ratings-by-model-and-type": ratings_table(study, both, "Ratings by model and type")} if both else {}
     tables |= {"ratings-by-language": ratings_table(study, every, "Every group")} if every else {}
+    tables |= column_tables(study)
     for aspect in study.levels:
         name = aspect.replace("_", "-")
         tables |= {f"{name}-totals": totals_table(study, aspect), f"{name}-counts": counts_table(study, aspect)}
@@ -93,6 +94,24 @@ def ratings_table(study: RatingStudy, groups: Iterable[Distribution], title: str
         counts = (count_cell(group.mean.n, group.mean.unscored), *(group.counts if counted else ()))
         rows.append((name_group(group), number_cell(group.mean), *counts))
     return make_grid(title, ("group", "mean", "n", *(f"{value:g}" for value in study.scale if counted)), rows)
+
+
+def column_tables(study: RatingStudy) -> dict[str, Grid]:
+    """Return the ratings by each column that was asked for."""
+    tables = {}
+    for place, (column, groups) in enumerate(study.by.items()):
+        rows = [
+            (
+                group_name(column, value),
+                each.model or "all",
+                number_cell(each.mean),
+                count_cell(each.mean.n, each.mean.unscored),
+            )
+            for value, found in groups.items()
+            for each in found
+        ]
+        tables[f"ratings-by-{place}"] = make_grid(f"Ratings by {column}", (column, "model", "mean", "n"), rows)
+    return tables
 
 
 def name_group(group: Distribution | LevelCount) -> str:
