@@ -20,16 +20,20 @@ from mores.errors import InputError, MoresError
 from mores.metric.api import score
 from mores.metric.settings import ScoreSettings
 from mores.report.base.names import group_name
+from mores.report.bench.answers import STATES as ANSWER_STATES
+from mores.report.bench.answers import answer_card
 from mores.report.runs import run_page
 from mores.report.score import text_card
 from mores.run import open_run
 from mores.settings import takes
 from mores.studio.web.security import Guard
 from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample
-from mores.view.copying import compare_command, filter_code, show_command, try_code
+from mores.view.answers import CHANGED as ANSWERS_CHANGED
+from mores.view.answers import ListedAnswer, is_answers
+from mores.view.copying import answers_code, compare_command, filter_code, show_command, try_code
 from mores.view.door import Door
 from mores.view.drawing import prepare, render, script, style
-from mores.view.index import Filters, TextIndex, TextIndexes, read_lines
+from mores.view.index import Filters, Said, TextIndex, TextIndexes, read_said
 from mores.view.notes import NOTES, hand_over, keep_note, notes_table, read_notes
 from mores.view.runs import Entry, RunFolder
 from mores.view.settings import ViewAppSettings
@@ -47,6 +51,9 @@ CHANGED = {
     "verdict": "without errors for one, not known for the other",
     "failed": "only one could judge the text",
 }
+STATES = (("errors", "With errors"), ("clean", "No errors found"), ("unknown", "Not known"), ("failed", "Not judged"))
+COLUMNS = ("language", "region", "topic", "type", "failure")
+"""What is filtered by besides the columns of a table."""
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """For what has its version in its address."""
 _POLICY = re.compile(r'Content-Security-Policy" content="([^"]+)"')
@@ -73,10 +80,10 @@ class Viewer(NamedTuple):
         return found
 
     def file(self, entry: Entry, wanted: str | None) -> Path | None:
-        """Return a file of judgements of a run: the one that is wanted, or the first."""
+        """Return a file of judgements or graded answers of a run: the one that is wanted, or the first."""
         judged = entry.judged
         if wanted and wanted not in judged:
-            raise MissingError(f"{entry.name}: there is no file of judgements {wanted!r}")
+            raise MissingError(f"{entry.name}: there is no file {wanted!r} of texts or answers")
         return entry.path / (wanted or judged[0]) if judged else None
 
     def page(self, template: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -176,7 +183,7 @@ def pages_of(n: int, size: int, request: Request) -> dict[str, Any]:
 def read_filters(request: Request, notes: Mapping[str, Any] | None = None) -> Filters:
     """Return the filters that an address has."""
     given = request.query_params
-    columns = [name for name in given if name in ("language", "region", "type") or name.startswith("column:")]
+    columns = [name for name in given if name in COLUMNS or name.startswith("column:")]
     cells = tuple((name, "" if given[name] == "-" else given[name]) for name in columns if given[name])
     marked = given.get("marked", "")
     kept = [name for name, each in (notes or {}).items() if marked != "star" or each.star]
@@ -198,7 +205,8 @@ def starred(viewer: Viewer, entry: Entry) -> list[Judgement]:
     ids = tuple(note.sample_id for note in read_notes(entry.path).values() if note.star)
     if index is None or not ids:
         return []
-    return [judgement for _, judgement in index.find(Filters(ids=ids, sort="input"))]
+    found = index.find(Filters(ids=ids, sort="input"))
+    return [judgement for _, judgement in found if isinstance(judgement, Judgement)]
 
 
 # ---- pages -----------------------------------------------------------------------------------------------------
@@ -232,18 +240,21 @@ def show_run(viewer: Viewer, request: Request) -> Response:
     notes = read_notes(entry.path)
     filters = read_filters(request, notes)
     live = viewer.runs.progress(entry) if entry.status == "running" else {}
-    others = [each for each in viewer.runs.entries().values() if each.judged and each.name != entry.name]
+    others = [each for each in viewer.runs.entries().values() if entry.can_compare(each)]
     others.sort(key=lambda each: not entry.is_about_the_same_as(each))
     made_from = entry.manifest.parents if entry.manifest else ()
     parents = [name for parent in made_from if (name := _below(viewer, entry, parent))]
     values: dict[str, Any] = {"entry": entry, "file": file, "live": live, "others": others, "parents": parents}
+    answered = file is not None and is_answers(file)
+    values |= {"noun": "answer" if answered else "text", "shown": tuple(ANSWER_STATES.items()) if answered else STATES}
     values |= {"notes": notes, "filters": filters, "given": given, "copies": show_command(entry.path), "cards": []}
     if file is None:
         return viewer.page("run.html.j2", index=None, reading=False, **values)
-    values["copies"] = {**show_command(entry.path), "Python": filter_code(entry.path, file.name, filters)}
+    code = answers_code(entry.path, filters) if answered else filter_code(entry.path, file.name, filters)
+    values["copies"] = {**show_command(entry.path), "Python": code}
     index = viewer.indexes.of(file)
     if index is None:  # it is being made: the first texts can be shown without it
-        cards = [card_of(place, each) for place, (_, _, each) in enumerate(islice(read_lines(file), TEXTS))]
+        cards = [card_of(place, each) for place, (_, each) in enumerate(islice(read_said(file), TEXTS))]
         return viewer.page("run.html.j2", index=None, reading=True, **values | {"cards": cards})
     pages = pages_of(index.count(filters), TEXTS, request)
     values["cards"] = [card_of(place, judgement) for place, judgement in index.find(filters, pages["from"], TEXTS)]
@@ -259,10 +270,13 @@ def _below(viewer: Viewer, entry: Entry, parent: str) -> str:
     return name if name in viewer.runs.entries() else ""
 
 
-def card_of(place: int, judgement: Judgement) -> dict[str, Any]:
-    """Return a text as the templates show it."""
+def card_of(place: int, judgement: Said) -> dict[str, Any]:
+    """Return a text or an answer as the templates show it."""
+    if isinstance(judgement, ListedAnswer):
+        card = answer_card(*judgement)
+        return {"answer": card, "id": judgement.id, "anchor": _anchor(judgement.id)}
     sample = judgement.sample or Sample(id=judgement.sample_id, text="")
-    return {**text_card(place, sample, judgement), "anchor": _anchor(sample.id)}
+    return {**text_card(place, sample, judgement), "answer": None, "id": sample.id, "anchor": _anchor(sample.id)}
 
 
 def _anchor(identifier: str) -> str:
@@ -273,20 +287,24 @@ def named_options(index: TextIndex) -> dict[str, list[tuple[str, str, int]]]:
     """Return the values of the columns as a form offers them: value, name, count."""
     return {
         column: [(value or "-", group_name(column, value), n) for value, n in values]
-        for column, values in sorted(index.options().items(), key=lambda each: each[0].startswith("column:"))
-        if len(values) > 1 or column == "type"
+        for column, values in sorted(index.options().items(), key=lambda each: (*COLUMNS, each[0]).index(each[0]))
+        if len(values) > 1 or column in ("type", "failure")
     }
 
 
 def show_comparison(viewer: Viewer, request: Request) -> Response:
-    """Show two runs side by side, text by text, where their verdicts differ."""
+    """Show two runs side by side, text by text or question by question, where they differ."""
     given = request.query_params
     first, second = viewer.entry(request), viewer.entry(request, 1)
     files = [viewer.file(entry, None) for entry in (first, second)]
-    if files[0] is None or files[1] is None:
-        raise InputError("only runs that judged texts can be compared; choose two of mores score")
+    if not first.can_compare(second):
+        raise InputError(
+            "only runs that judged texts can be compared with each other, and runs of mores bench; choose two of a kind"
+        )
     ours, theirs = (viewer.indexes.of(file) for file in files if file)
-    values: dict[str, Any] = {"entries": (first, second), "given": given, "names": CHANGED}
+    answered = first.kind == "bench"
+    names = ANSWERS_CHANGED if answered else CHANGED
+    values: dict[str, Any] = {"entries": (first, second), "given": given, "names": names, "answered": answered}
     values["copies"] = compare_command(first.path, second.path)
     if ours is None or theirs is None:
         return viewer.page("compare.html.j2", reading=True, pairs=[], **values)
@@ -343,7 +361,9 @@ def export_notes(viewer: Viewer, request: Request) -> Response:
     notes, file = read_notes(entry.path), viewer.file(entry, None)
     index = viewer.indexes.of(file, wait=True) if file else None
     shown = index.find(Filters(ids=tuple(notes), sort="input")) if index else []
-    table = notes_table((notes[judgement.sample_id], judgement) for _, judgement in shown)
+    table = notes_table(
+        (notes[said.id if isinstance(said, ListedAnswer) else said.sample_id], said) for _, said in shown
+    )
     return Response(table, media_type="text/csv", headers={"Content-Disposition": "attachment; filename=notes.csv"})
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from shlex import quote
 
+from mores.benchmark.benchmark import LABELS
 from mores.types import DEFAULT_INSTRUCTION, Sample
+from mores.view.answers import STATES
 from mores.view.index import Filters
 
 CONDITIONS = {
@@ -48,6 +50,27 @@ def filter_code(path: Path, file: str, filters: Filters) -> str:
     kept = "".join(f"\n    if {test}" for test in tests)
     opened = f"import mores\n\nrun = mores.open_run({str(path)!r})"
     return f"{opened}\ntexts = [\n    each\n    for each in run.records({file!r}, mores.Judgement){kept}\n]"
+
+
+def answers_code(path: Path, filters: Filters) -> str:
+    """Return the Python that gives the answers of a page, each with its question."""
+    labels = {state: label and label.value for label, state in STATES.items()}
+    tests = [f"verdict.label == {labels[filters.state]!r}"] if filters.state in labels else []
+    for name, value in filters.cells:
+        if name == "failure":
+            tests.append(f"verdict.failure and verdict.failure.kind == {value!r}")
+        elif name.startswith("column:"):
+            column = name.removeprefix("column:")
+            labelled = f"item.metadata.get({LABELS!r}, {{}}).get({column!r})"
+            tests.append(f"str(item.metadata.get({column!r}, {labelled})) == {value!r}")
+        else:
+            tests.append(f"item.{name} == {value or None!r}")
+    tests += [f"{word!r} in f'{{item.prompt}} {{verdict.answer}}'.casefold()" for word in filters.q.casefold().split()]
+    if filters.ids is not None:
+        tests.append(f"item.id in {set(filters.ids) or '()'}")
+    kept = "".join(f"\n    if {test}" for test in tests)
+    opened = f"import mores\n\nrun = mores.open_run({str(path)!r})"
+    return f"{opened}\nanswers = [\n    (item, verdict)\n    for item, verdict in run.answers(){kept}\n]"
 
 
 def try_code(sample: Sample, model: str) -> dict[str, str]:

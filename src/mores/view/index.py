@@ -1,4 +1,4 @@
-"""An index of a file of judgements: where each line begins, and what texts are filtered and sorted by.
+"""An index of a file of judgements or graded answers: where lines begin, and what they are filtered and sorted by.
 
 It is an SQLite file in the cache folder, with all words in a file beside it, made in the background when the file is
 first shown and again when the file has changed. Texts are read from their own file: a page of 100,000 costs what one of
@@ -15,26 +15,33 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from threading import Lock, Thread
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 import orjson
 from pydantic import ValidationError
 
+from mores.benchmark.benchmark import Verdict
 from mores.cache import cache_folder
 from mores.errors import InputError, MoresError
 from mores.io.private import make_folder, make_part
-from mores.metric.summary import State, errors, state, weak_because
+from mores.metric.summary import errors, state, weak_because
 from mores.report.score import rank
-from mores.types import Judgement
+from mores.types import Item, Judgement, Record
+from mores.view import answers
+from mores.view.answers import ListedAnswer
 
-VERSION = 1
+R = TypeVar("R", bound=Record)
+Said = Judgement | ListedAnswer
+"""What a line says: a judged text, or a graded answer with its question."""
+PLACE = "a.at, a.size, a.item_at, a.item_size"
+VERSION = 2
 """Changes when the tables do: older files are made again."""
 MOST_VALUES = 80
 """A column of the table with more values than this is not offered as a filter; the search finds its words."""
@@ -43,7 +50,7 @@ KEPT = 30 * 24 * 3600
 """Seconds after which an index that nobody has used is removed."""
 SCHEMA = """
 CREATE TABLE texts(place INTEGER PRIMARY KEY, at INT, size INT, id TEXT, state TEXT, rank INT, score REAL, worst INT,
-                   weak INT, marks TEXT, text BLOB);
+                   weak INT, marks TEXT, text BLOB, item_at INT, item_size INT);
 CREATE TABLE starts(data BLOB);
 CREATE TABLE cells(name TEXT, value TEXT, place INT);
 CREATE TABLE options(name TEXT, value TEXT, n INT);
@@ -74,7 +81,7 @@ class Filters(NamedTuple):
     sort: str = ""
     """`input` for the order of the file; otherwise the worst first."""
     cells: tuple[tuple[str, str], ...] = ()
-    """Values of columns: `language`, `region`, `type` (of an error), or `column:NAME` for one of the table."""
+    """Values of columns: `language`, `region`, `topic`, `type` (of an error), `failure`, or `column:NAME`."""
     ids: tuple[str, ...] | None = None
     """Only these texts, for those with stars or notes."""
 
@@ -106,6 +113,7 @@ class TextIndex:
 
     def __init__(self, file: Path, database: Path) -> None:
         self.file, self.database = file, database
+        self.changes = answers.CHANGES if answers.is_answers(file) else CHANGES
 
     def options(self) -> dict[str, list[tuple[str, int]]]:
         """Return the values of each column that texts can be filtered by, the most frequent first."""
@@ -116,7 +124,7 @@ class TextIndex:
                 options.setdefault(name, []).append((value, n))
             return options
 
-    def states(self) -> dict[State, int]:
+    def states(self) -> dict[str, int]:
         """Return how many texts there are of each state."""
         with closing(self._open()) as db:
             return dict(db.execute("SELECT value, n FROM options WHERE name = 'state'").fetchall())
@@ -134,17 +142,17 @@ class TextIndex:
 
     def _joined(self, change: str, filters: Filters) -> tuple[str, list[object]]:
         """Return the texts of two runs that differ, `a` and `b`, and the values of the condition."""
-        differing = CHANGES.get(change) or " OR ".join(f"({each})" for each in CHANGES.values())
+        differing = self.changes.get(change) or " OR ".join(f"({each})" for each in self.changes.values())
         condition, values = filters.where(self.database)
         return f"FROM texts a JOIN other.texts b ON b.id = a.id WHERE ({differing}) AND {condition}", values
 
-    def find(self, filters: Filters, first: int = 0, most: int = -1) -> list[tuple[int, Judgement]]:
+    def find(self, filters: Filters, first: int = 0, most: int = -1) -> list[tuple[int, Said]]:
         """Return texts that fit with their places in the file, from the first on; without `most`, all of them."""
         condition, values = filters.where(self.database)
         order = "a.place" if filters.sort == "input" else "a.rank, a.score, a.place"
         with closing(self._open()) as db:
             rows = db.execute(
-                f"SELECT a.place, a.at, a.size FROM texts a WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
+                f"SELECT a.place, {PLACE} FROM texts a WHERE {condition} ORDER BY {order} LIMIT ? OFFSET ?",
                 [*values, most, first],
             ).fetchall()
         return list(zip((row[0] for row in rows), self._read([row[1:] for row in rows]), strict=True))
@@ -153,7 +161,7 @@ class TextIndex:
         """Return how many texts `pairs` has in all."""
         if filters == Filters():
             counts = self.count_changes(other)
-            return counts[change] if change in CHANGES else sum(counts[name] for name in CHANGES)
+            return counts[change] if change in self.changes else sum(counts[name] for name in self.changes)
         joined, values = self._joined(change, filters)
         with closing(self._open()) as db:
             db.execute("ATTACH ? AS other", [_address(other.database)])
@@ -163,48 +171,58 @@ class TextIndex:
     def pairs(self, other: TextIndex, change: str, filters: Filters, first: int, most: int) -> list[Pair]:
         """Return texts that both runs judged and whose verdicts differ in this way, or in any."""
         joined, values = self._joined(change, filters)
-        cases = " ".join(f"WHEN {condition} THEN '{name}'" for name, condition in CHANGES.items())
+        cases = " ".join(f"WHEN {condition} THEN '{name}'" for name, condition in self.changes.items())
         with closing(self._open()) as db:
             db.execute("ATTACH ? AS other", [_address(other.database)])
             rows = db.execute(
-                f"SELECT a.at, a.size, b.at, b.size, a.text = b.text, CASE {cases} END {joined}"
+                f"SELECT {PLACE}, {PLACE.replace('a.', 'b.')}, a.text = b.text, CASE {cases} END {joined}"
                 " ORDER BY a.place LIMIT ? OFFSET ?",
                 [*values, most, first],
             ).fetchall()
-        ours, theirs = self._read([row[:2] for row in rows]), other._read([row[2:4] for row in rows])
-        return [Pair(a, b, bool(row[4]), row[5]) for a, b, row in zip(ours, theirs, rows, strict=True)]
+        ours, theirs = self._read([row[:4] for row in rows]), other._read([row[4:8] for row in rows])
+        return [Pair(a, b, bool(row[8]), row[9]) for a, b, row in zip(ours, theirs, rows, strict=True)]
 
     def count_changes(self, other: TextIndex) -> dict[str, int]:
         """Return how many texts both runs judged, and of how many the verdicts differ in each way."""
-        return dict(_count_changes(self.database, other.database))
+        return dict(_count_changes(self.database, other.database, tuple(self.changes.items())))
 
     def _open(self) -> sqlite3.Connection:
         return sqlite3.connect(_address(self.database), uri=True)
 
-    def _read(self, lines: Sequence[tuple[int, int]]) -> list[Judgement]:
-        with self.file.open("rb") as file:
-            return [Judgement.model_validate_json(os.pread(file.fileno(), size, at)) for at, size in lines]
+    def _read(self, lines: Sequence[tuple[int, int, int, int]]) -> list[Said]:
+        with ExitStack() as stack:
+            file = stack.enter_context(self.file.open("rb")).fileno()
+            if not answers.is_answers(self.file):
+                return [Judgement.model_validate_json(os.pread(file, size, at)) for at, size, *_ in lines]
+            items = stack.enter_context(answers.items_of(self.file).open("rb")).fileno()
+            return [
+                ListedAnswer(
+                    Item.model_validate_json(os.pread(items, item_size, item_at)),
+                    Verdict.model_validate_json(os.pread(file, size, at)),
+                )
+                for at, size, item_at, item_size in lines
+            ]
 
 
 class Pair(NamedTuple):
     """What two runs say of a text."""
 
-    first: Judgement
-    second: Judgement
+    first: Said
+    second: Said
     same: bool
-    """Whether both judged the same text; otherwise only the id is the same."""
+    """Whether both are about the same text or question; otherwise only the id is the same."""
     change: str
     """One of `CHANGES`."""
 
 
 @lru_cache(maxsize=64)
-def _count_changes(first: Path, second: Path) -> dict[str, int]:
+def _count_changes(first: Path, second: Path, changes: tuple[tuple[str, str], ...]) -> dict[str, int]:
     """Count once: the name of an index changes with its file."""
     with closing(sqlite3.connect(_address(first), uri=True)) as db:
         db.execute("ATTACH ? AS other", [_address(second)])
-        sums = ", ".join(f"coalesce(sum({condition}), 0)" for condition in CHANGES.values())
+        sums = ", ".join(f"coalesce(sum({condition}), 0)" for _, condition in changes)
         [row] = db.execute(f"SELECT count(*), {sums} FROM texts a JOIN other.texts b ON b.id = a.id")
-        return dict(zip(("shared", *CHANGES), row, strict=True))
+        return dict(zip(("shared", *dict(changes)), row, strict=True))
 
 
 class TextIndexes:
@@ -265,27 +283,23 @@ def fill(db: sqlite3.Connection, words: IO[bytes], file: Path) -> None:
     known: dict[str, Counter[str]] = {}
     """How often each column has each value; those with too many are not looked at any more."""
     starts = array("Q", [0])
-    lines = read_lines(file)
+    lines = read_said(file)
     while batch := list(islice(lines, 2000)):
         texts, cells = [], []
-        for at, size, judgement in batch:
-            place, wrong, verdict = len(starts) - 1, errors(judgement), state(judgement)
-            worst = sum({SEVERITIES[error.severity.value] for error in wrong})
-            marks = sorted(repr((each.side, each.start, each.end, each.quote, each.severity.value)) for each in wrong)
-            text = blake2b((judgement.text or "").encode("utf-8", "replace"), digest_size=8).digest()
-            about = verdict, *rank(judgement), worst, bool(weak_because(judgement)), "\n".join(marks), text
-            texts.append((place, at, size, judgement.sample_id, *about))
+        for line, said in batch:
+            place, verdict = len(starts) - 1, said.state if isinstance(said, ListedAnswer) else state(said)
+            texts.append((place, *line[:2], *about(said), *line[2:]))
             row = {
                 name: value if isinstance(value, str) else orjson.dumps(value).decode()
-                for name, value in judgement.metadata.items()
+                for name, value in (said.row if isinstance(said, ListedAnswer) else said.metadata).items()
             }
-            starts.append(starts[-1] + words.write(words_of(judgement, row.values())))
-            for name, value in {("state", verdict), *cells_of(judgement, row)}:
+            starts.append(starts[-1] + words.write(words_of(said, row.values())))
+            for name, value in {("state", verdict), *cells_of(said, row)}:
                 counts = known.setdefault(name, Counter())
                 if len(counts) <= MOST_VALUES or not name.startswith("column:"):
                     counts[value] += 1
                     cells.append((name, value, place))
-        db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", texts)
+        db.executemany("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", texts)
         db.executemany("INSERT INTO cells VALUES (?, ?, ?)", cells)
     for name, counts in known.items():
         if len(counts) <= MOST_VALUES or not name.startswith("column:"):
@@ -317,37 +331,75 @@ def _search(database: Path, words: tuple[str, ...]) -> tuple[int, str]:
     return len(found), orjson.dumps(found).decode()
 
 
-def read_lines(file: Path) -> Iterator[tuple[int, int, Judgement]]:
-    """Yield each judgement of a file with its first byte and its length."""
+def about(said: Said) -> tuple[object, ...]:
+    """Return what is kept of a line: id, state, order, severities, weakness, what two runs differ by, and its text."""
+    if isinstance(said, ListedAnswer):
+        return said.id, said.state, answers.RANKS[said.state], 0.0, 0, False, said.said, said.prompt_hash
+    wrong = errors(said)
+    worst = sum({SEVERITIES[error.severity.value] for error in wrong})
+    marks = sorted(repr((each.side, each.start, each.end, each.quote, each.severity.value)) for each in wrong)
+    text = blake2b((said.text or "").encode("utf-8", "replace"), digest_size=8).digest()
+    return said.sample_id, state(said), *rank(said), worst, bool(weak_because(said)), "\n".join(marks), text
+
+
+def read_said(file: Path) -> Iterator[tuple[tuple[int, int, int, int], Said]]:
+    """Yield each line of a file with its first byte and its length, and those of the question of an answer."""
+    if not answers.is_answers(file):
+        for at, size, judgement in read_lines(file, Judgement):
+            yield (at, size, 0, 0), judgement
+        return
+    items = answers.items_of(file)
+    places: dict[str, tuple[int, int]] = {}
+    ahead = read_lines(items, Item)  # in the order of the answers: the first page needs the first questions alone
+    with items.open("rb") as asked:
+        for at, size, verdict in read_lines(file, Verdict):
+            while verdict.item_id not in places and (line := next(ahead, None)):
+                places[line[2].id] = line[:2]
+            if (place := places.get(verdict.item_id)) is None:
+                raise InputError(f"{file}: {items.name} has no question {verdict.item_id!r}")
+            item = Item.model_validate_json(os.pread(asked.fileno(), place[1], place[0]))
+            yield (at, size, *place), ListedAnswer(item, verdict)
+
+
+def read_lines(file: Path, record: type[R]) -> Iterator[tuple[int, int, R]]:
+    """Yield each record of a file with its first byte and its length."""
     at = 0
     with file.open("rb") as opened:
         for number, line in enumerate(opened, 1):
             if line.strip():
                 try:
-                    yield at, len(line), Judgement.model_validate_json(line)
+                    yield at, len(line), record.model_validate_json(line)
                 except ValidationError as error:
                     reason = error.errors(include_url=False)[0]["msg"]
-                    raise InputError(f"{file}:{number}: {reason}; expected a Judgement as Mores writes it") from error
+                    expected = f"expected a {record.__name__} as Mores writes it"
+                    raise InputError(f"{file}:{number}: {reason}; {expected}") from error
             at += len(line)
 
 
-def words_of(judgement: Judgement, row: Iterable[str]) -> bytes:
-    """Return everything of a judgement in which words are searched, with the columns of its row."""
-    parts = [judgement.sample_id, judgement.instruction or "", judgement.text or "", *row]
-    parts += [f"{error.quote}\n{error.type}\n{error.explanation}" for error in errors(judgement)]
-    parts += [judgement.failure.reason] if judgement.failure else []
+def words_of(said: Said, row: Iterable[str]) -> bytes:
+    """Return everything of a line in which words are searched, with the columns of its row."""
+    parts = [*(said.words() if isinstance(said, ListedAnswer) else _words(said)), *row]
     return ("\n".join(parts).casefold() + "\n").encode("utf-8", "replace")
 
 
-def cells_of(judgement: Judgement, row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield what a text can be filtered by: its places, the types of its errors, and the columns of its row."""
-    yield "language", judgement.language or ""
-    yield "region", judgement.region or ""
-    for error in errors(judgement):
+def _words(judgement: Judgement) -> list[str]:
+    parts = [judgement.sample_id, judgement.instruction or "", judgement.text or ""]
+    parts += [f"{error.quote}\n{error.type}\n{error.explanation}" for error in errors(judgement)]
+    return parts + ([judgement.failure.reason] if judgement.failure else [])
+
+
+def cells_of(said: Said, row: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what a line can be filtered by: its places, the types of its errors, and the columns of its row."""
+    short = {name: value for name, value in row.items() if len(value) <= LONGEST_VALUE}
+    if isinstance(said, ListedAnswer):
+        yield from said.cells(short)
+        return
+    yield "language", said.language or ""
+    yield "region", said.region or ""
+    for error in errors(said):
         yield "type", error.type.strip().casefold()
-    for name, value in row.items():
-        if len(value) <= LONGEST_VALUE:
-            yield f"column:{name}", value
+    for name, value in short.items():
+        yield f"column:{name}", value
 
 
 def _address(database: Path) -> str:

@@ -11,6 +11,7 @@ from threading import Lock
 from mores.io import json_line, read_records, to_csv, write_text
 from mores.io.private import make_folder
 from mores.types import Judgement, Record
+from mores.view.answers import ListedAnswer
 
 NOTES = "notes.jsonl"
 HANDED = "handover"
@@ -43,21 +44,29 @@ def keep_note(folder: Path, sample_id: str, *, star: bool, note: str) -> None:
         write_text(folder / NOTES, b"".join(map(json_line, kept)).decode())
 
 
-def notes_table(notes: Iterable[tuple[TextNote, Judgement]]) -> str:
+def notes_table(notes: Iterable[tuple[TextNote, Judgement | ListedAnswer]]) -> str:
     """Return notes with their texts as CSV."""
     head = ("id", "star", "note", "score", "errors", "language", "region", "instruction", "text")
     rows = [
         (
-            said.sample_id,
-            int(said.star),
-            said.note,
-            judgement.score,
-            "; ".join(error.quote for error in judgement.report.errors) if judgement.report else "",
-            *(getattr(judgement, name) for name in head[5:]),
+            note.sample_id,
+            int(note.star),
+            note.note,
+            *(_answer_cells(said) if isinstance(said, ListedAnswer) else _text_cells(said)),
         )
-        for said, judgement in notes
+        for note, said in notes
     ]
     return to_csv([head, *rows])
+
+
+def _text_cells(judgement: Judgement) -> tuple[object, ...]:
+    quotes = "; ".join(error.quote for error in judgement.report.errors) if judgement.report else ""
+    return judgement.score, quotes, judgement.language, judgement.region, judgement.instruction, judgement.text
+
+
+def _answer_cells(said: ListedAnswer) -> tuple[object, ...]:
+    item, verdict = said
+    return verdict.label or "", "", item.language, item.region, item.prompt, verdict.answer
 
 
 def hand_over(folder: Path, judgements: Sequence[Judgement], title: str, *, blank: bool) -> tuple[Path, Path]:

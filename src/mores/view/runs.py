@@ -41,9 +41,14 @@ class Entry(NamedTuple):
 
     @property
     def judged(self) -> list[str]:
-        """The files of judgements that it has."""
-        files = self.manifest.files if self.manifest else {}
-        return [name for name, kind in files.items() if kind == "Judgement" and (self.path / name).is_file()]
+        """The files of judged texts that it has, or of graded answers."""
+        files, wanted = self.manifest.files if self.manifest else {}, "Verdict" if self.kind == "bench" else "Judgement"
+        return [name for name, kind in files.items() if kind == wanted and (self.path / name).is_file()]
+
+    def can_compare(self, other: Entry) -> bool:
+        """Return whether both have judged texts, or both graded answers."""
+        alike = (self.kind == "bench") == (other.kind == "bench")
+        return bool(alike and self.judged and other.judged and self.name != other.name)
 
     def is_about_the_same_as(self, other: Entry) -> bool:
         """Return whether both were made from a file of the same name."""

@@ -153,6 +153,24 @@ def _card(question: _Question, run: int, result: BenchResult, filters: _Filters)
     )
 
 
+def answer_card(item: Item, verdict: Verdict) -> AnswerCard:
+    """Return one answer alone, as a list of answers shows it."""
+    state = BY_LABEL[verdict.label]
+    places = [(name, getattr(item, name)) for name in ("language", "region", "topic")]
+    return AnswerCard(
+        state=state,
+        badge=STATES[state],
+        run=0,
+        id=item.id,
+        sample=verdict.sample + 1 if verdict.sample else None,
+        places=[*dict.fromkeys(group_name(*place) for place in places if place[1])],
+        numbers="",
+        language=item.language,
+        prompt=_text(item.prompt),
+        parts=[_part_of(item, verdict, "")],
+    )
+
+
 def _part_of(item: Item, verdict: Verdict, text: str) -> dict[str, Any]:
     return {
         "state": BY_LABEL[verdict.label],

@@ -1,0 +1,148 @@
+"""The viewer's list of a benchmark's answers, and two runs of it question by question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+import mores
+from mores.errors import Rejected
+from mores.models import Completion, Request
+from mores.models.fake import FakeModel
+from mores.view.index import TextIndexes
+from tests.view.conftest import HERE, OWN, judge, write_run
+
+N = 25
+
+
+def says(name: str, pick: Callable[[int], str]) -> FakeModel:
+    """A model whose answer to each question is decided by its number; an empty one is refused."""
+
+    def answer(request: Request) -> Completion:
+        found = re.search(r"Question (\d+)", request.messages[-1].content)
+        assert found is not None
+        if not (text := pick(int(found[1]))):
+            raise Rejected("no")
+        return Completion(text=text)
+
+    return FakeModel(name, answer)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of a table of questions, whose first choice is always correct."""
+    home = tmp_path_factory.mktemp("answers")
+    rows = [
+        f"q{n},Question {n}?,red|blue|green,red,{'JP' if n % 2 else 'DE'},{'hard' if n < 5 else 'easy'}"
+        for n in range(N)
+    ]
+    (home / "own.csv").write_text("\n".join(["id,question,choices,answer,region,Difficulty", *rows]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MORES_CACHE", str(home / "cache"))
+        mores.bench(home / "own.csv", says("one", lambda n: "" if n == 7 else "B" if n < 3 else "A"), out=home / "runs")
+        mores.bench(home / "own.csv", says("two", lambda n: "C" if n in (0, 3) else "A"), out=home / "runs")
+    return home
+
+
+@pytest.fixture
+def client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    """A viewer of both, all of whose answers are indexed."""
+    monkeypatch.setenv("MORES_CACHE", str(folder / "cache"))
+    app = mores.view_app(folder / "runs", model="fake:clean")
+    for entry in app.state.viewer.runs.entries().values():
+        app.state.viewer.indexes.of(entry.path / entry.judged[0], wait=True)
+    return TestClient(app, HERE, follow_redirects=False)
+
+
+def run_of(client: TestClient, model: str) -> str:
+    """The name of a model's run."""
+    entries = client.app.state.viewer.runs.entries().values()  # type: ignore[attr-defined]
+    return str(next(entry.name for entry in entries if entry.model == f"fake:{model}"))
+
+
+def shown(page: str) -> list[str]:
+    """The ids of the answers on a page, in their order."""
+    return re.findall(r"<h2><bdi>([^<]+)</bdi></h2>", page)
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"state": "wrong"}, [0, 1, 2]),
+        ({"state": "unscored"}, [7]),
+        ({"failure": "model"}, [7]),
+        ({"region": "JP", "column:Difficulty": "hard"}, [1, 3]),
+        ({"region": "DE", "state": "wrong"}, [0, 2]),
+        ({"q": "question 24"}, [24]),
+        ({"state": "' OR 1 --"}, []),
+    ],
+)
+def test_answers_can_be_filtered(client: TestClient, filters: dict[str, str], expected: list[int]) -> None:
+    answer = client.get("/run", params={"run": run_of(client, "one"), "sort": "input", **filters})
+    assert answer.status_code == 200, answer.text
+    assert shown(answer.text) == [f"q{n}" for n in expected]
+    [code] = re.findall(r"<h3>Python</h3><pre dir=\"ltr\"><code>(.*?)</code>", answer.text, re.DOTALL)
+    if "' OR 1 --" not in filters.values():  # what is copied gives the same answers
+        names: dict[str, list[tuple[mores.Item, object]]] = {}
+        exec(code.replace("&#39;", "'").replace("&#34;", '"').replace("&gt;", ">"), names)
+        assert [item.id for item, _ in names["answers"]] == [f"q{n}" for n in expected]
+
+
+def test_the_worst_come_first_on_pages_of_twenty(client: TestClient) -> None:
+    name = run_of(client, "one")
+    first = client.get("/run", params={"run": name}).text
+    assert shown(first)[:5] == ["q0", "q1", "q2", "q7", "q3"]
+    assert len(shown(first)) == 20
+    assert "25 answers, page 1 of 2" in first
+    assert "Weak verdicts" not in first
+    assert len(shown(client.get("/run", params={"run": name, "page": "2"}).text)) == 5
+
+
+def test_two_runs_stand_side_by_side_where_they_differ(client: TestClient) -> None:
+    pair = [("run", run_of(client, "one")), ("run", run_of(client, "two"))]
+
+    def differing(**given: str) -> list[str]:
+        page = client.get(f"/compare?{urlencode([*pair, *given.items()])}")
+        assert page.status_code == 200, page.text
+        return re.findall(r'class="pair" aria-label="([^"]+)"', page.text)
+
+    assert differing() == ["q0", "q1", "q2", "q3", "q7"]
+    assert differing(change="first") == ["q3"]
+    assert differing(change="second") == ["q1", "q2"]
+    assert differing(change="both") == ["q0"]
+    assert differing(change="failed") == ["q7"]
+    assert differing(region="JP") == ["q1", "q3", "q7"]
+    assert differing(**{"column:Difficulty": "easy"}) == ["q7"]
+    assert "25 questions have an answer in both" in client.get(f"/compare?{urlencode(pair)}").text
+
+
+def test_the_first_answers_are_shown_while_the_others_are_read(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TextIndexes, "of", lambda *_, **__: None)
+    page = client.get("/run", params={"run": run_of(client, "one")}).text
+    assert "These are the first answers." in page
+    assert shown(page) == [f"q{n}" for n in range(20)]
+
+
+def test_a_run_of_texts_and_one_of_answers_are_not_compared(folder: Path, client: TestClient) -> None:
+    text = write_run(folder / "runs" / "texts", [judge(0)]).name
+    client.app.state.viewer.runs._at = 0.0  # type: ignore[attr-defined]
+    answer = client.get(f"/compare?{urlencode([('run', text), ('run', run_of(client, 'one'))])}")
+    assert answer.status_code == 422
+    assert "choose two of a kind" in answer.text
+
+
+def test_an_answer_has_a_star_and_a_note_too(client: TestClient) -> None:
+    name = run_of(client, "two")
+    form = {"id": "q3", "star": "on", "note": "Ask Haruko", "back": f"run={name}"}
+    assert client.post("/note", params={"run": name}, data=form, headers=OWN).status_code == 303
+    assert shown(client.get("/run", params={"run": name, "marked": "star"}).text) == ["q3"]
+    table = client.get("/notes.csv", params={"run": name}).text
+    assert "q3,1,Ask Haruko,incorrect" in table
+    assert "Question 3?" in table
