@@ -11,9 +11,10 @@ from scipy.stats import norm
 
 import mores
 from mores.errors import InputError
+from mores.rating.columns import ratings_by
 from mores.rating.folder import RateRun
 from mores.rating.groups import RatingColumns, find_groups, spread
-from mores.rating.population import measure_points
+from mores.rating.population import measure_points, widen
 from mores.rating.ranking import crossed_interval
 from mores.rating.ratings import InLanguage, IssueLevel, Rating
 from mores.rating.records import RatingStudy
@@ -486,3 +487,19 @@ def test_win_rates_say_whom_they_are_about() -> None:
     assert one.value == two.value
     assert (one.low, one.high) != (two.low, two.high)
     assert "other raters" in ranking_note(new.ranking)
+
+
+def test_a_column_has_the_same_intervals_as_a_group_of_every_study() -> None:
+    ratings = [each.model_copy(update={"metadata": {"Kind": each.type}}) for each in made_up.study(people=4)]
+    points, fitted = measure_points(ratings, find_groups(ratings))
+    assert fitted is not None
+    assert points.over_raters
+    cells, scale = RatingColumns(ratings), (1.0, 2.0, 3.0, 4.0, 5.0)
+    by = ratings_by(ratings, "Kind", scale, fitted)
+    assert by == ratings_by(ratings, "type", scale, fitted)
+    assert [*by] == ["agnostic", "specific"]
+    for kind, found in by.items():
+        for each, model in zip(found, (None, *made_up.MODELS), strict=True):
+            group = {"type": kind} | ({"model": model} if model else {})
+            usual = widen(spread(cells, cells.rows_of(**group), scale, **group), cells, fitted, scale)
+            assert (each.model, each.counts, each.mean) == (model, usual.counts, usual.mean)

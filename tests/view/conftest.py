@@ -44,9 +44,9 @@ def write_run(folder: Path, judgements: Sequence[Judgement], **about: Any) -> Pa
     with JsonlWriter(folder / "judgements.jsonl") as writer:
         for judgement in judgements:
             writer.write(judgement)
-    facts = {"kind": "score", "name": "texts.csv", "model": "fake:judge", "headline": "mean score 0.1"} | about
-    started, files = datetime(2026, 1, 1, tzinfo=UTC), {"judgements.jsonl": "Judgement"}
-    manifest = Manifest(signature={}, started=started, status=Status.COMPLETE, files=files, **facts)
+    facts = {"kind": "score", "name": "texts.csv", "model": "fake:judge", "headline": "mean score 0.1"}
+    facts |= {"files": {"judgements.jsonl": "Judgement"}} | about
+    manifest = Manifest(signature={}, started=datetime(2026, 1, 1, tzinfo=UTC), status=Status.COMPLETE, **facts)
     write_text(folder / MANIFEST, manifest.model_dump_json())
     return folder
 

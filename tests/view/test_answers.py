@@ -11,9 +11,12 @@ import pytest
 from starlette.testclient import TestClient
 
 import mores
+from mores.benchmark.benchmark import Verdict
 from mores.errors import Rejected
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
+from mores.types import Failure
+from mores.view.answers import ListedAnswer
 from mores.view.index import TextIndexes
 from tests.view.conftest import HERE, OWN, judge, write_run
 
@@ -136,6 +139,26 @@ def test_a_run_of_texts_and_one_of_answers_are_not_compared(folder: Path, client
     answer = client.get(f"/compare?{urlencode([('run', text), ('run', run_of(client, 'one'))])}")
     assert answer.status_code == 422
     assert "choose two of a kind" in answer.text
+
+
+def test_a_long_answer_has_measures_in_place_of_a_grade(tmp_path: Path) -> None:
+    item = mores.Item(id="q", prompt="Why?")
+    said = [
+        ListedAnswer(item, Verdict(item_id="q", unit="q", answer="So.", values={"relevance": value}))
+        for value in (0.5, 0.5, None)
+    ]
+    assert [each.state for each in said] == ["measured"] * 3
+    assert said[0].said == said[1].said != said[2].said
+    failed = Verdict(item_id="q", unit="q", values={"relevance": None}, failure=Failure(kind="model", reason="no"))
+    assert ListedAnswer(item, failed).state == "unscored"
+    folder = write_run(tmp_path / "long", [], kind="bench", files={"verdicts.jsonl": "Verdict", "items.jsonl": "Item"})
+    for name, records in (("items.jsonl", [item]), ("verdicts.jsonl", [said[0].verdict])):
+        (folder / name).write_text("".join(record.model_dump_json() + "\n" for record in records))
+    app = mores.view_app(tmp_path, model="fake:clean")
+    app.state.viewer.indexes.of(folder / "verdicts.jsonl", wait=True)
+    page = TestClient(app, HERE).get("/run?run=long&state=measured").text
+    assert "<dt>relevance</dt><dd>0.50</dd>" in page
+    assert "Unscored" not in page
 
 
 def test_an_answer_has_a_star_and_a_note_too(client: TestClient) -> None:

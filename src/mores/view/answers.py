@@ -7,18 +7,19 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mores.benchmark.benchmark import LABELS, Label, Verdict
+from mores.benchmark.benchmark import LABELS, Verdict
 from mores.benchmark.columns import NOT_COLUMNS
 from mores.benchmark.folder import ITEMS, VERDICTS
+from mores.report.bench.answers import MEASURED, state_of
 from mores.types import Item
 
-STATES = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED: "skipped", None: "unscored"}
-RANKS = {"wrong": 0, "unscored": 1, "skipped": 2, "right": 3}
+RANKS = {"wrong": 0, "unscored": 1, "skipped": 2, "right": 3, MEASURED: 4}
 """Their order, the worst first."""
 CHANGES = {
     "first": "a.state = 'right' AND b.state IN ('wrong', 'skipped')",
     "second": "b.state = 'right' AND a.state IN ('wrong', 'skipped')",
     "both": "a.state IN ('wrong', 'skipped') AND b.state IN ('wrong', 'skipped') AND a.marks <> b.marks",
+    "measured": "a.state = 'measured' AND b.state = 'measured' AND a.marks <> b.marks",
     "failed": "(a.state = 'unscored') <> (b.state = 'unscored')",
 }
 """How the answers of two runs to a question can differ."""
@@ -26,6 +27,7 @@ CHANGED = {
     "first": "only the first is correct",
     "second": "only the second is correct",
     "both": "neither is correct, and they differ",
+    "measured": "both are measured, with other figures",
     "failed": "only one has a grade",
 }
 
@@ -45,11 +47,13 @@ class ListedAnswer(NamedTuple):
     @property
     def state(self) -> str:
         """How it is graded, in the words of pages."""
-        return STATES[self.verdict.label]
+        return state_of(self.verdict)
 
     @property
     def said(self) -> str:
-        """What differs between two wrong answers: the choice that was read, or else the answer."""
+        """What differs between two wrong answers: the choice that was read, or else the answer; or the measures."""
+        if self.state == MEASURED:
+            return str(sorted(self.verdict.values.items()))
         return f"{self.state}\n{self.verdict.read or (self.verdict.answer or '').strip()}"
 
     @property

@@ -20,8 +20,8 @@ from mores.errors import InputError, MoresError
 from mores.metric.api import score
 from mores.metric.settings import ScoreSettings
 from mores.report.base.names import group_name
+from mores.report.bench.answers import MEASURED, answer_card
 from mores.report.bench.answers import STATES as ANSWER_STATES
-from mores.report.bench.answers import answer_card
 from mores.report.runs import run_page
 from mores.report.score import text_card
 from mores.run import open_run
@@ -52,6 +52,7 @@ CHANGED = {
     "failed": "only one could judge the text",
 }
 STATES = (("errors", "With errors"), ("clean", "No errors found"), ("unknown", "Not known"), ("failed", "Not judged"))
+ANSWERS = (*ANSWER_STATES.items(), (MEASURED, "Measured"))
 COLUMNS = ("language", "region", "topic", "type", "failure")
 """What is filtered by besides the columns of a table."""
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -246,7 +247,7 @@ def show_run(viewer: Viewer, request: Request) -> Response:
     parents = [name for parent in made_from if (name := _below(viewer, entry, parent))]
     values: dict[str, Any] = {"entry": entry, "file": file, "live": live, "others": others, "parents": parents}
     answered = file is not None and is_answers(file)
-    values |= {"noun": "answer" if answered else "text", "shown": tuple(ANSWER_STATES.items()) if answered else STATES}
+    values |= {"noun": "answer" if answered else "text", "shown": ANSWERS if answered else STATES}
     values |= {"notes": notes, "filters": filters, "given": given, "copies": show_command(entry.path), "cards": []}
     if file is None:
         return viewer.page("run.html.j2", index=None, reading=False, **values)

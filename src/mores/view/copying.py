@@ -6,8 +6,8 @@ from pathlib import Path
 from shlex import quote
 
 from mores.benchmark.benchmark import LABELS
+from mores.report.bench.answers import BY_LABEL, MEASURED
 from mores.types import DEFAULT_INSTRUCTION, Sample
-from mores.view.answers import STATES
 from mores.view.index import Filters
 
 CONDITIONS = {
@@ -54,8 +54,11 @@ def filter_code(path: Path, file: str, filters: Filters) -> str:
 
 def answers_code(path: Path, filters: Filters) -> str:
     """Return the Python that gives the answers of a page, each with its question."""
-    labels = {state: label and label.value for label, state in STATES.items()}
+    labels = {state: label and label.value for label, state in BY_LABEL.items()}
     tests = [f"verdict.label == {labels[filters.state]!r}"] if filters.state in labels else []
+    if filters.state in (MEASURED, "unscored"):
+        measured = "verdict.label is None and not verdict.failure and verdict.values"
+        tests = [measured if filters.state == MEASURED else f"verdict.label is None and not ({measured})"]
     for name, value in filters.cells:
         if name == "failure":
             tests.append(f"verdict.failure and verdict.failure.kind == {value!r}")

@@ -22,6 +22,7 @@ EXAMPLES = 500
 SHORT = 40
 """An answer with no more code points stands beside the choice that was read from it."""
 STATES = {"wrong": "Wrong", "unscored": "Unscored", "skipped": "Not attempted", "right": "Correct"}
+MEASURED = "measured"
 BY_LABEL = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED: "skipped", None: "unscored"}
 
 
@@ -153,13 +154,19 @@ def _card(question: _Question, run: int, result: BenchResult, filters: _Filters)
     )
 
 
+def state_of(verdict: Verdict) -> str:
+    """Return how one answer is graded, in the words of pages; a long answer has measures in place of a grade."""
+    measured = verdict.label is None and verdict.failure is None and verdict.values
+    return MEASURED if measured else BY_LABEL[verdict.label]
+
+
 def answer_card(item: Item, verdict: Verdict) -> AnswerCard:
     """Return one answer alone, as a list of answers shows it."""
-    state = BY_LABEL[verdict.label]
+    state = state_of(verdict)
     places = [(name, getattr(item, name)) for name in ("language", "region", "topic")]
     return AnswerCard(
         state=state,
-        badge=STATES[state],
+        badge="Measured" if state == MEASURED else STATES[state],
         run=0,
         id=item.id,
         sample=verdict.sample + 1 if verdict.sample else None,
@@ -167,7 +174,7 @@ def answer_card(item: Item, verdict: Verdict) -> AnswerCard:
         numbers="",
         language=item.language,
         prompt=_text(item.prompt),
-        parts=[_part_of(item, verdict, "")],
+        parts=[_part_of(item, verdict, "") | {"state": state, "measures": verdict.values}],
     )
 
 
