@@ -40,6 +40,8 @@ SOME = 10_000
 """Ratings of those questions."""
 MOST_LEVELS = 2_000
 """Levels of all random effects but questions and answers: their matrix is dense."""
+MOST_WORK = 50_000_000
+"""Answers times the square of the levels of random slopes, which makes up most of the work of a fit: some seconds."""
 WITHOUT_SLOPES = "how differently raters see {} is left out of it; read the differences in points, which have it"
 PREDICTORS = ("model", "type", "model*type", "omissions", "factuality", "language_correct")
 """The fixed effects of each model, in the order of the tables."""
@@ -93,10 +95,10 @@ def fit_model(
         needed = list(zip(*(columns[name] for name in ("rating", *names)), strict=True))
         rows, columns = choose_rows(rows, columns, [n for n, values in enumerate(needed) if None not in values])
     random = random_terms(columns, points is not None)
-    slopes = random_slopes(columns, random, names) if points and points.over_raters else ()
+    slopes, cells = random_slopes(columns, random, names) if points and points.over_raters else ((), 0)
     if not slopes:
         return fit_terms(rows, groups, predictor, points, columns, random)
-    if len(rows) <= MANY:
+    if len(rows) <= MANY and len(set(columns["answer"])) * cells**2 <= MOST_WORK:
         found = fit_terms(rows, groups, predictor, points, columns, (*random, *slopes))
         if found.fit:
             return found
@@ -176,19 +178,23 @@ def random_terms(columns: Columns, crossed: bool) -> tuple[str, ...]:
     return ("annotator", *items) if len(annotators) > 1 else items if crossed else ()
 
 
-def random_slopes(columns: Columns, random: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return how annotators see models and types, as far as each of them rated several, and one of them repeatedly."""
+def random_slopes(columns: Columns, random: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Return how annotators see models and types, and how many levels that has.
+
+    Each term needs annotators who rated several models or types, and some of these repeatedly.
+    """
     nest: tuple[str, ...] = ("annotator",) if "annotator" in random else ()
     nest = ("language", "annotator") if "language/annotator" in random else nest
-    terms = []
+    terms, levels = [], 0
     for name in names if nest else ():
         if name in ("model", "type"):
             people, cells = (
                 len(set(zip(*(columns[part] for part in parts), strict=True))) for parts in (nest, (*nest, name))
             )
-            if people < cells < len(columns["rating"]) and cells <= MOST_LEVELS:
+            if people < cells < len(columns["rating"]):
                 terms.append(":".join((*nest, name)))
-    return tuple(terms)
+                levels += cells
+    return tuple(terms), levels
 
 
 def plain(value: object) -> object:
