@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import select, update
 
 from mores.errors import InputError
+from mores.studio.figures import Figures, summarise_votes
 from mores.studio.phrase import Phrase
 from mores.studio.progress import report
 from mores.studio.store import jobs as store
@@ -22,6 +23,7 @@ from mores.studio.web.routes import data
 from mores.studio.web.security import LIMITS, SharedLimiter
 from mores.studio.workflow import Unknown
 from tests.studio.play import Play
+from tests.studio.test_organise import question
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -212,3 +214,17 @@ def test_figures_that_take_long_are_announced(database: Database, monkeypatch: p
 
     with pytest.raises(InputError):
         keeper.get(database, "b", 1, fail)
+
+
+def test_a_link_that_is_shown_once_waits_for_figures(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def summarise(*given: Any) -> Figures:
+        time.sleep(0.2)
+        return summarise_votes(*given)
+
+    monkeypatch.setattr("mores.studio.store.statistics.SOON", 0.01)
+    monkeypatch.setattr("mores.studio.store.statistics.summarise_votes", summarise)
+    organiser = Play(database, "culturalteaming").organiser()
+    assert "Figures are being counted" in organiser.open("/people").text
+    question(organiser.stage)
+    organiser.open("/me")
+    assert "/join/" in organiser.send("/invite", role="verifier").text
