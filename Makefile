@@ -85,9 +85,17 @@ coverage: $(READY) ## the lines and branches that the tests reach, in child proc
 	$(BIN)/coverage html --quiet
 	$(BIN)/coverage report --skip-covered
 
-bench: $(READY) ## every goal of speed in one table, then the engine beside others, as ratios in one run
-	$(BIN)/python benchmarks/goals.py
-	$(BIN)/python benchmarks/engine.py
+bench: $(READY) ## every goal of speed and memory, then everything beside others, into the tables of benchmarks/README.md; an hour
+	$(BIN)/python benchmarks/goals.py --save
+	$(BIN)/python benchmarks/startup.py --save
+	$(BIN)/python benchmarks/engine.py --calls 20000 --save
+	$(BIN)/python benchmarks/whole.py --rounds 1 --save
+	$(BIN)/python benchmarks/search.py --save
+	$(BIN)/python benchmarks/stats.py --pairs 200000 --samples 10000 --save
+	$(BIN)/python benchmarks/embedded.py --save
+	$(BIN)/python benchmarks/serve.py --save
+	$(BIN)/python benchmarks/factory.py --sizes 1000,3000 --save
+	$(BIN)/python benchmarks/studio.py --seconds 10 --save
 
 docs: $(READY) ## write the help texts into the docs again
 	$(BIN)/python docs/generate.py

@@ -48,10 +48,7 @@ def simulate(questions: int, seen: float, generator: np.random.Generator) -> dic
         named[id_], plain[id_] = (np.clip(guess + generator.normal(0, 0.05, 2), 0, 1)).tolist()
         if known and generator.random() < 0.3:
             named[id_] = 1.0
-    p = {
-        name: compare(name, *pair)[0].p
-        for name, pair in ((ORDER, (published, exchanged)), (COMPLETION, (named, plain)))
-    }
+    p = {name: compare(name, *pair).p for name, pair in ((ORDER, (published, exchanged)), (COMPLETION, (named, plain)))}
     return {name: 1.0 if value is None else value for name, value in p.items()}
 
 

@@ -3,12 +3,14 @@
     python benchmarks/reader.py errors --gold grounded/several.jsonl NAME=JUDGED.jsonl ... --out RESULTS
     python benchmarks/reader.py ways --gold grounded/several.jsonl whole=A.jsonl claims=B.jsonl --out RESULTS
     python benchmarks/reader.py confidence --data grounded tuned --out RESULTS
+    python benchmarks/reader.py examples --gold examples/world.gold.jsonl reader=JUDGED.jsonl
 
 JUDGED is a file of judgements (`judgements.jsonl` of `mores score`) of samples in a file with gold reports. `errors`
 counts an error as found where a judge marks words of its sentence, with 95% intervals of resampled texts. `ways`
 compares a reader of whole texts with one that reads claim by claim, and with a third that believes the first unless
 its certainty is in the lower half. `confidence` fits slope and offset of the log-odds of the decisions that
-`mores train` wrote, and measures the calibration error of each source with those of the others.
+`mores train` wrote, and measures the calibration error of each source with those of the others. `examples` counts how
+texts are shown for which people gave judgements.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -28,6 +31,7 @@ from scipy.optimize import minimize
 from mores.factory.gold import Gold
 from mores.io import read_records
 from mores.metric.prompt import claim_spans
+from mores.metric.summary import doubt
 from mores.types import Error, Judgement
 
 Floats = npt.NDArray[np.float64]
@@ -41,7 +45,7 @@ Pair = tuple[Gold, Judgement]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("errors", "ways", "confidence"))
+    parser.add_argument("what", choices=("errors", "ways", "confidence", "examples"))
     parser.add_argument("inputs", nargs="+", help="NAME=JUDGED.jsonl, or folders that `mores train` wrote")
     parser.add_argument("--gold", type=Path, help="samples with gold reports, as `mores build` writes them")
     parser.add_argument("--data", type=Path, help="the dataset that was trained on")
@@ -50,6 +54,13 @@ def main() -> None:
     if given.what == "confidence":
         rows = [
             {"what": "confidence", "run": Path(run).name} | calibrate(Path(run), given.data) for run in given.inputs
+        ]
+    elif given.what == "examples":
+        people = {row.sample_id: row for row in read_records(given.gold, Judgement)}
+        named = dict(each.split("=", 1) for each in given.inputs)
+        rows = [
+            {"what": "examples", "judge": name, "gold": given.gold.name} | as_shown(people, Path(path))
+            for name, path in named.items()
         ]
     else:
         golds = {gold.sample.id: gold for gold in read_records(given.gold, Gold)}
@@ -147,6 +158,32 @@ def resampled(rows: Sequence[Counter[str]], figure: Callable[[Callable[[str, str
         return []
     low, high = np.nanquantile(values, (0.025, 0.975))
     return [*(round(float(value), 3) for value in (values[0], low, high)), len(rows)]
+
+
+def as_shown(people: dict[str, Judgement], path: Path) -> dict[str, object]:
+    """How texts are shown, those in which people marked errors and the others; the ids of the former."""
+    shown: dict[str, Counter[str]] = {"with errors": Counter(), "without": Counter()}
+    found: dict[str, list[str]] = {"on the words": [], "elsewhere": []}
+    for judged in read_records(path, Judgement):
+        gold, report = people[judged.sample_id].report, judged.report
+        if gold is None or report is None:
+            how = "failed"
+        elif report.errors:
+            how = "on the words" if any(overlap(*pair) for pair in product(gold.errors, report.errors)) else "elsewhere"
+            how = how if gold.errors else "an error"
+        else:
+            how = "not known" if report.undecided or doubt(judged) else "no error"
+        shown["with errors" if gold and gold.errors else "without"][how] += 1
+        if how in found:
+            found[how].append(judged.sample_id)
+    return shown | {"marked": found}
+
+
+def overlap(first: Error, second: Error) -> bool:
+    """Return whether two errors share a place of the same side."""
+    if first.side != second.side or None in (first.start, second.start):
+        return False
+    return max(first.start or 0, second.start or 0) < min(first.end or 0, second.end or 0)
 
 
 # ---- confidence ------------------------------------------------------------------------------------------------------

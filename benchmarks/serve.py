@@ -7,7 +7,8 @@
 
 All ways judge the same texts in one run, without a store, with as many calls at once. The service has its own process;
 its CPU time is user and system time from the first request to the last answer, without what the client takes. Every
-judgement is compared with the one made in process: a difference is a failure (exit 1).
+judgement is compared with the one made in process: a difference is a failure (exit 1). Bare FastAPI reads the same
+requests and answers each with a constant: what HTTP costs at least.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiohttp
+import orjson
 import peers
 import uvicorn
+from fastapi import FastAPI, Response
+from fastapi import Request as FastAPIRequest
 
 import mores
 from mores.engine.loop import run
@@ -127,6 +131,13 @@ class Client:
             assert response.status == 200, await response.text()
             return [await response.read()]
 
+    async def send_bare(self, session: aiohttp.ClientSession, part: Sequence[Sample]) -> list[bytes]:
+        """One text as an object, to the app that judges nothing."""
+        async with session.post(f"{self.address}/score", json=part[0].model_dump()) as response:
+            assert (await response.json())["sample_id"] == part[0].id
+        self.judged += 1
+        return []
+
     async def send_stream(self, session: aiohttp.ClientSession, part: Sequence[Sample]) -> list[bytes]:
         """Several texts, with judgements as they come."""
         rows = [sample.model_dump() for sample in part]
@@ -144,19 +155,37 @@ def cpu_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def listen(port: int, judge: Judge) -> None:
-    """The service, in a process of its own."""
-    app = mores.serve_app(judge, store=None, bounds=Bounds(max_waiting=100_000, max_batch=BATCH))
+def bare_app() -> FastAPI:
+    """FastAPI alone: reads a text, and answers as long as a judgement without errors."""
+    app = FastAPI()
+
+    @app.get("/ready")
+    async def ready() -> Response:
+        return Response()
+
+    @app.post("/score")
+    async def score(request: FastAPIRequest) -> Response:
+        text = orjson.loads(await request.body())
+        answer = {"sample_id": text["id"], "score": 0, "report": {"errors": []}, "signature": "-" * 150}
+        return Response(orjson.dumps(answer), media_type="application/json")
+
+    return app
+
+
+def listen(port: int, judge: Judge | None) -> None:
+    """The service, or bare FastAPI, in a process of its own."""
+    bounds = Bounds(max_waiting=100_000, max_batch=BATCH)
+    app = mores.serve_app(judge, store=None, bounds=bounds) if judge else bare_app()
     uvicorn.run(app, port=port, log_level="warning", access_log=False)
 
 
-def start(options: argparse.Namespace) -> tuple[subprocess.Popen[bytes], str]:
+def start(options: argparse.Namespace, *more: str) -> tuple[subprocess.Popen[bytes], str]:
     """A service in a process of its own, when it is ready."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     settings = ["--latency-ms", str(options.latency_ms), "--concurrency", str(options.concurrency)]
-    process = subprocess.Popen([sys.executable, __file__, "--listen", str(port), *settings])
+    process = subprocess.Popen([sys.executable, __file__, "--listen", str(port), *settings, *more])
 
     async def wait() -> None:
         async with aiohttp.ClientSession() as session:
@@ -174,7 +203,7 @@ def start(options: argparse.Namespace) -> tuple[subprocess.Popen[bytes], str]:
     return process, f"http://127.0.0.1:{port}"
 
 
-async def compare(options: argparse.Namespace, process: int, address: str) -> list[Row]:
+async def compare(options: argparse.Namespace, process: int, address: str, bare: tuple[int, str]) -> list[Row]:
     """All ways, one after the other."""
     samples = texts(options.texts)
     here, expected = await judge_here(samples, Judge(options.latency_ms / 1000, options.concurrency))
@@ -182,8 +211,10 @@ async def compare(options: argparse.Namespace, process: int, address: str) -> li
     batches = [samples[first : first + BATCH] for first in range(0, len(samples), BATCH)]
     several = max(2, -(-options.concurrency // BATCH) * 2)
     streams = await client.measure(f"streams of {BATCH}", batches, several, client.send_stream)
-    single = await client.measure("one by one", [[sample] for sample in samples], options.connections, client.send_one)
-    return [here, streams, single]
+    parts = [[sample] for sample in samples]
+    single = await client.measure("one by one", parts, options.connections, client.send_one)
+    client = Client(bare[1], bare[0], {})
+    return [here, streams, single, await client.measure("bare FastAPI", parts, options.connections, client.send_bare)]
 
 
 def main() -> None:
@@ -196,17 +227,20 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     parser.add_argument("--listen", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--bare", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.listen:
-        listen(options.listen, Judge(options.latency_ms / 1000, options.concurrency))
+        listen(options.listen, None if options.bare else Judge(options.latency_ms / 1000, options.concurrency))
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the service ends with us
     process, address = start(options)
+    bare, place = start(options, "--bare")
     try:
-        rows = run(compare(options, process.pid, address))
+        rows = run(compare(options, process.pid, address, (bare.pid, place)))
     finally:
-        process.terminate()
-        process.wait(30)
+        for each in (process, bare):
+            each.terminate()
+            each.wait(30)
     show(rows, options)
     if options.save:
         save(rows, options.texts)
@@ -238,7 +272,7 @@ def show(rows: list[Row], options: argparse.Namespace) -> None:
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if options.json:
         about = {"date": time.strftime("%Y-%m-%d"), "system": platform.platform(), "cores": cores, "load": load}
-        versions = {name: version(name) for name in ("mores", "fastapi", "uvicorn")}
+        versions = {"mores": mores.__version__} | {name: version(name) for name in ("fastapi", "uvicorn")}
         versions["python"] = platform.python_version()
         settings = {name: getattr(options, name) for name in ("texts", "concurrency", "connections", "latency_ms")}
         print(json.dumps(about | {"versions": versions, "settings": settings, "rows": results}, indent=2))

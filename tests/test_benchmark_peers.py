@@ -1,4 +1,4 @@
-"""The peer table of benchmarks/README.md says what the results files say; whole evaluations are compared fairly."""
+"""The tables of benchmarks/README.md say what the results files say; whole evaluations are compared fairly."""
 
 from __future__ import annotations
 
@@ -41,6 +41,19 @@ def test_every_file_says_how_and_where_it_was_measured(path: Path) -> None:
     for values in record["figures"].values():
         assert next(iter(values)) == "Mores"
         assert all(value > 0 for value in values.values())
+
+
+def test_the_table_of_goals_is_what_the_file_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import goals
+
+    readme = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
+    parts = json.loads(goals.RESULTS.read_text("utf-8"))
+    assert goals.HEAD + goals.table(parts) + goals.END in readme, "measure again: python benchmarks/goals.py --save"
+    rows = [("calls", 1.2, "×", 1.3, False, "peer 1.0: 3"), ("rate", 70, "%", 85, True, "")]
+    table = goals.table({"calls": {"where": "2026-01-01, Linux", "load": [0.1, 2], "rows": rows}})
+    assert "| calls | 1.2 × | ≤ 1.3 | met | peer 1.0: 3 |\n| rate | 70 % | ≥ 85 | not met |  |\n" in table
+    assert "Measured on 2026-01-01, Linux: calls (load 0.1 to 2)." in table
 
 
 def test_a_saved_comparison_gets_into_the_table(peers: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

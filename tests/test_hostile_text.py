@@ -11,11 +11,14 @@ import pytest
 
 from mores import culture
 from mores.benchmark.blend import grade_short
-from mores.benchmark.choice import grade_letter, grade_truth
+from mores.benchmark.choice import grade_last_letter, grade_letter, grade_truth
 from mores.benchmark.culturall import Judge
 from mores.benchmark.msqa.judge import FIRST, JUDGE, read_verdict
 from mores.benchmark.normad import grade as grade_normad
+from mores.benchmark.questions import grade_exact
+from mores.benchmark.topics import read_topic
 from mores.diagnosis import confidence, evidence, verdict
+from mores.engine import Answer, Job
 from mores.errors import InputError
 from mores.factory.errors.model import read as read_modified
 from mores.factory.errors.rules import changes
@@ -29,19 +32,23 @@ from mores.longanswer.judging import read_claims, read_relevance, relevance_requ
 from mores.longanswer.judging import read_verdict as read_support
 from mores.longanswer.tells import find_tells
 from mores.metaevaluation.prompted import KINDS
+from mores.metric import claims
 from mores.metric.prompt import defuse
 from mores.metric.schema import parse_text
-from mores.models.base import Completion
+from mores.models.base import Completion, greedy
 from mores.models.written import without_thoughts
 from mores.search.clean import clean
 from mores.search.ground import cut
 from mores.search.words import words
 from mores.stats.explanations import match_answer
+from mores.studio.campaigns.culturall.tasks import read_draft, read_region
 from mores.types import ErrorReport, Item, Sample, Severity
 
 LIMIT = 1.5
 """Seconds for 50 kB: ten times what the slowest reader takes."""
 SAMPLE = Sample(id="1", text="tea")
+GREEDY = greedy("Which?", 9)
+LONG = Sample(id="2", text="Some tea is drunk. " * 100)
 GOLD = Gold(sample=SAMPLE, report=ErrorReport(), task=Task.QA, kind="correct", maker="source", item="s/1")
 ITEM = Item(id="1", prompt="Which?", choices=("tea", "milk"), target=("tea", "yes"), metadata={"versions": {"": {}}})
 LETTERED = ITEM.model_copy(update={"choices": ("a", "b", "c", "d")})
@@ -61,8 +68,13 @@ def _source(text: str) -> SourceItem:
 READERS: dict[str, Callable[[str], object]] = {
     "thoughts": without_thoughts,
     "report": parse_text,
+    "decisions": lambda text: claims.read_claims(text, SAMPLE),
+    "decided errors": lambda text: claims.read_claims(f"1 wrong\n1 {text}", SAMPLE),
+    "decided quote": lambda text: claims.read_claims(f"1 wrong\n1 major stereotyping: {text} => ?", LONG),
     "defuse": defuse,
     "letter": lambda text: grade_letter(LETTERED, text),
+    "last letter": lambda text: grade_last_letter(LETTERED, text),
+    "exact": lambda text: grade_exact(ITEM, text),
     "truth": lambda text: grade_truth(ITEM, text),
     "normad": lambda text: grade_normad(ITEM, text),
     "blend": lambda text: grade_short(ITEM, text),
@@ -70,6 +82,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "msqa question": lambda text: JUDGE.ask(ITEM, text),
     "culturall": lambda text: Judge().read(ITEM, "", text, False),
     "confidence": lambda text: confidence.read_reply(text, confidence.form_of("fa")),
+    "confidence in JSON": confidence.read_written,
     "confidence number": lambda text: confidence.read_reply(f"Confidence: {text}", confidence.form_of("en")),
     "diagnose lines": lambda text: verdict.read_lines(text, {"TYPE": ("1", "2")}),
     "diagnose value": lambda text: verdict.read_lines(f"TYPE: {text}", {"TYPE": ("1", "2")}),
@@ -86,12 +99,16 @@ READERS: dict[str, Callable[[str], object]] = {
     "relevance question": lambda text: relevance_request(text, text, "en"),
     "filter": lambda text: asking.read_verdict(text),
     "filter rest": lambda text: asking.read_verdict(f"<explanation>a</explanation>{text}"),
+    "topic of a list": lambda text: read_topic(Answer(Job("1", GREEDY), Completion(text)), {"Food": ""}),
     "topic": asking.read_topic,
     "translation": lambda text: asking.read_translation(text, "Which?"),
     "tells": lambda text: find_tells(text, "fa", False),
     "language": lambda text: detect([text]),
     "prompted": lambda text: [list(kind.line.finditer(text)) for kind in KINDS.values()],
     "modified": lambda text: read_modified(Completion(text).complete(), GOLD, Severity.MINOR),
+    "draft": lambda text: _try(read_draft, text),
+    "draft part": lambda text: _try(read_draft, f"[Scenario]{text}[Question]a[Answer]b[Explanation]"),
+    "region": lambda text: _try(read_region, text),
     "subject": lambda text: subject(f"What is {text}?"),
     "question": subject,
     "clean": lambda text: clean(text, 100_000),

@@ -47,10 +47,10 @@ def type_in(job: str, folder: Path, *names: str) -> list[Done]:
     return [run_in_process(folder, (*words, *asked.get(words[0], ())), env=env) for words in typed if words[0] in names]
 
 
-def do(job: str, folder: Path, judge: str) -> str:
-    """Run a job's script in an empty folder; `judge` is asked in place of the embedded model."""
+def do(job: str, folder: Path, judge: str, *words: str) -> str:
+    """Run a job's script in a folder; `judge` is asked in place of the embedded model."""
     commands = folder / "bin"
-    commands.mkdir(parents=True)
+    commands.mkdir(parents=True, exist_ok=True)
     chosen = f'case "$1" in score|serve) set -- "$@" --model {judge};; esac\n' if judge else ""
     (commands / "mores").write_text(f'#!/bin/sh\n{chosen}exec {sys.executable} -m mores "$@"\n')
     (commands / "mores").chmod(0o755)
@@ -60,7 +60,7 @@ def do(job: str, folder: Path, judge: str) -> str:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         environment["PORT"] = str(free.getsockname()[1])
-    command = ["sh", str(JOBS / f"{job}.sh")]
+    command = ["sh", str(JOBS / f"{job}.sh"), *words]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
@@ -150,6 +150,22 @@ class Visitor:
         return self.page.text
 
 
+def volunteer(studio: TestClient, home: str, link: str, number: int) -> None:
+    """Join a campaign, and mark in one text what is wrong with it: the live chicken alone."""
+    visitor = Visitor(studio)
+    visitor.open(link)
+    visitor.send(link, name=f"Volunteer {number}", nationality="India", home="India", languages="English")
+    visitor.open(f"{home}/welcome")
+    visitor.send(f"{home}/welcome", agree="yes")
+    visitor.open(home)
+    shown = visitor.send(f"{home}/next")
+    item = re.search(r"/items/([0-9a-f]+)", str(visitor.page.url))
+    assert item, "there is a text for everybody"
+    wrong = "a live chicken" in shown
+    mark = {"part": "text", "start": 0, "end": 14, "quote": "a live chicken", "severity": "major", "type": "gift"}
+    visitor.send(f"{home}/items/{item[1]}/vote", marks=json.dumps([mark] if wrong else []), none="" if wrong else "yes")
+
+
 def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for place in ("web.routes.data", "store.statistics"):  # a busy machine is no reason for another page
@@ -188,20 +204,7 @@ def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeyp
     [link] = set(re.findall(r"http://studio\.test(/join/[\w-]+)", invited))
 
     for number in range(20):
-        volunteer = Visitor(studio)
-        volunteer.open(link)
-        volunteer.send(link, name=f"Volunteer {number}", nationality="India", home="India", languages="English")
-        volunteer.open(f"{home}/welcome")
-        volunteer.send(f"{home}/welcome", agree="yes")
-        volunteer.open(home)
-        shown = volunteer.send(f"{home}/next")
-        item = re.search(r"/items/([0-9a-f]+)", str(volunteer.page.url))
-        assert item, "there is a text for everybody"
-        wrong = "a live chicken" in shown
-        mark = {"part": "text", "start": 0, "end": 14, "quote": "a live chicken", "severity": "major", "type": "gift"}
-        volunteer.send(
-            f"{home}/items/{item[1]}/vote", marks=json.dumps([mark] if wrong else []), none="" if wrong else "yes"
-        )
+        volunteer(studio, home, link, number)
 
     assert "Weddings" in organiser.open(f"{home}/overview")
     organiser.open(f"{home}/data")
@@ -217,6 +220,23 @@ def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeyp
     assert listed.exit_code == 0, listed.output
     assert "20 texts, 20 judged" in listed.output
     start.database.close()
+
+
+@pytest.mark.slow
+def test_the_script_of_the_organiser(tmp_path: Path) -> None:
+    output = do("organiser", tmp_path, "", "prepare")
+    assert "40 items, 0 answers" in output
+    campaign = (tmp_path / "made.txt").read_text("utf-8").split()[0]
+    start = prepare(tmp_path / "weddings.db")
+    studio = TestClient(app(start.database, model="none", store=None), base_url="http://studio.test")
+    link = (tmp_path / "invitation.txt").read_text("utf-8").strip()
+    for number in range(3):
+        volunteer(studio, f"/c/{campaign}", link, number)
+    start.database.close()
+    output = do("organiser", tmp_path, "", "results")
+    assert "3 texts, 3 judged" in output
+    assert "Texts by region" in output
+    assert "Japan" in (tmp_path / "marked.html").read_text("utf-8")
 
 
 def test_the_table_of_the_jobs_is_as_it_is_described() -> None:

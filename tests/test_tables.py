@@ -271,7 +271,17 @@ def test_the_frame_of_pandas_has_the_same_rows_and_index() -> None:
     assert judged.loc["first", names].tolist() == [-1.0, "errors", 1, 0, 1, "Guests"]
     assert frame.join(judged[["quotes"]])["quotes"].tolist() == ["Guests", "The"]
     series = pandas.Series(["One text.", "Another."], index=[7, 9])
-    assert list(mores.score(series, model="fake:clean").to_pandas().index) == [7, 9]
+    of_series = mores.score(series, model="fake:clean")
+    assert list(of_series.to_pandas().index) == [7, 9]
+    assert of_series.table is None
+
+
+def test_judgements_say_which_columns_of_a_frame_were_read() -> None:
+    pandas = pytest.importorskip("pandas", reason="pandas is no dependency")
+    judged = mores.score(pandas.DataFrame(ROWS).assign(Rater="Ann"), model="fake:clean")
+    assert "text ← Model answer" in str(judged.table)
+    assert judged.table is not None
+    assert "Rater" in judged.table.unread
 
 
 def test_the_frame_of_polars_has_the_same_rows() -> None:
@@ -282,6 +292,12 @@ def test_the_frame_of_polars_has_the_same_rows() -> None:
     assert frame["text"].to_list() == [sample[1] for sample in SAMPLES]
     assert frame["Notes"].to_list() == ["odd", None]
     assert frame.equals(mores.score(polars.DataFrame(ROWS), "fake:first-word").to_polars().with_columns(frame["id"]))
+
+
+def test_a_lazy_frame_is_to_be_collected() -> None:
+    polars = pytest.importorskip("polars", reason="polars is no dependency")
+    with pytest.raises(InputError, match=r"a LazyFrame has no rows yet; give frame\.collect\(\)"):
+        mores.score(polars.LazyFrame(ROWS), model="fake:clean")
 
 
 def test_a_row_of_a_frame() -> None:

@@ -106,6 +106,10 @@ INTENDED = {
     "from mores.bench import": "from mores.benchmark import",
     "log odds of a higher rating, with 95% intervals": "log odds of a higher rating",
     "measured items are challenging.": "measured items are challenging; 1 more could not be measured.",
+    "None of its 0 tested groups by language differs significantly from the overall result. "
+    "2 groups have fewer than 5 questions and were not tested.": (
+        "No group by language has the 5 questions that a test needs."
+    ),
     "| `tier` | Easy: solved": "| `tier` | what the inspector called it, if anything. Otherwise Easy: solved",
 }
 """What is written differently since 0.2.0, as the changelog says."""
@@ -115,6 +119,13 @@ NO_POWER = re.compile(r"(/result)?/regressions/.*/differences/\d+/(power|more|de
 """Power is not worked out from an estimate any more."""
 
 
+def intended(text: str) -> str:
+    """What 0.2.0 wrote, as it is written now."""
+    for before, now in INTENDED.items():
+        text = text.replace(before, now)
+    return text
+
+
 def differences(old: Any, new: Any, place: str = "") -> list[str]:
     """Where something that was there is gone or has another value; more may be there now."""
     if isinstance(old, dict) and isinstance(new, dict):
@@ -122,8 +133,7 @@ def differences(old: Any, new: Any, place: str = "") -> list[str]:
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         pairs = enumerate(zip(old, new, strict=True))
         return [line for number, pair in pairs for line in differences(*pair, f"{place}/{number}")]
-    for before, now in INTENDED.items() if isinstance(old, str) else ():
-        old = old.replace(before, now)
+    old = intended(old) if isinstance(old, str) else old
     numbers = isinstance(old, float) and isinstance(new, int | float)
     same = math.isclose(old, new, rel_tol=1e-9, abs_tol=1e-12) if numbers else old == new
     return [] if same else [f"{place}: {str(old)[:200]} is now {str(new)[:200]}"]
@@ -161,7 +171,7 @@ def test_a_run_prints_the_same_tables(path: Path, homes: dict[Path, Home]) -> No
     home = homes[version_of(path)]
     before = Path(str(path).removesuffix(EXPECTED) + ".show.txt").read_text("utf-8")
     before = re.sub(r"How many more ratings a difference needs\n.*?\n\n", "", before, flags=re.DOTALL)
-    assert home.shown(str(home.here(path))) == before
+    assert home.shown(str(home.here(path))) == intended(before)
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=name_of)

@@ -272,3 +272,44 @@ def test_two_runs_are_compared_question_by_question(mores: Run, home: Path) -> N
     done = mores("compare", runs[0], other)
     assert done.returncode == 2
     assert "models are comparable only on the same questions" in done.stderr
+
+
+def test_results_and_differences_by_any_column(mores: Run, home: Path) -> None:
+    rows = [f"Question {n:02}?,red|blue,A,{'easy' if n % 2 else 'hard'},{'x' if n < 12 else 'y'}" for n in range(24)]
+    (home / "q.csv").write_text("question,choices,answer,Difficulty,Writer\n" + "\n".join(rows) + "\n")
+    right = {"first": range(24), "second": range(0, 24, 2)}  # the second knows the hard ones alone
+    for name, known in right.items():
+        rules = [{"contains": f"Question {n:02}", "answer": "A" if n in known else "B"} for n in range(24)]
+        (home / f"{name}.jsonl").write_text("".join(json.dumps(rule) + "\n" for rule in rules))
+    asked = ("bench", "q.csv", "--model", "fake:second.jsonl", "--out", "second")
+    assert "did you mean 'Difficulty'? there are language, region, topic, " in mores(*asked, "--by", "dificulty").stderr
+    assert "by Difficulty" in mores(*asked, "--by", "difficulty").stdout
+    assert mores("bench", "q.csv", "--model", "fake:first.jsonl", "--out", "first").returncode == 0
+    runs = [next(Path(name).rglob("run.json")).parent for name in right]
+
+    run = open_bench_run(runs[1])
+    assert "Difficulty" in run.result.by
+    assert [(group, figures["accuracy"].value) for group, figures in run.by("writer").items()] == [
+        ("x", 0.5),
+        ("y", 0.5),
+    ]
+    first = open_bench_run(runs[0])
+    assert list(first.result.by) == []
+    assert first.result_by(["Difficulty"]).by["Difficulty"]["hard"]["accuracy"].n == 12
+    shown = mores("show", str(runs[0]), "--by", "Difficulty", "--figures", "figures")
+    assert "by Difficulty" in shown.stdout
+    assert (home / "figures" / "q-by-difficulty.pdf").is_file()
+    assert (
+        "Difficulty" in json.loads(mores("show", str(runs[0]), "--by", "Difficulty", "--json").stdout)["result"]["by"]
+    )
+
+    versus = json.loads(mores("compare", *map(str, runs), "--by", "Difficulty", "--json").stdout)
+    found = versus["by"]["Difficulty"]
+    assert {group: (test["n"], test["difference"]) for group, test in found.items()} == {
+        "easy": (12, 1.0), "hard": (12, 0.0)
+    }  # fmt: skip
+    assert found["easy"]["p"] < found["easy"]["adjusted"] < 0.05
+    assert found["easy"]["low"] > 0
+    printed = mores("compare", *map(str, runs), "--by", "Difficulty", "--by", "Writer").stdout
+    assert "correct by Difficulty" in printed
+    assert "correct by Writer" in printed

@@ -163,6 +163,7 @@ FAULTS: dict[str, ServerFault] = {
     "a number": content(7, usable=False),
     "nonsense": content("Lorem ipsum dolor."),
     "all letters": content("A B C D yes no true false 1 0"),
+    "5,000 digits": content("9" * 5000),
     "NUL": content("A\0B"),
     "200,000 characters": content("x" * 200_000),
     "JSON in JSON": content(json.dumps({"errors": {"errors": []}})),

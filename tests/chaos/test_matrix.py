@@ -66,6 +66,12 @@ COMMANDS = {
     "judge-check": AskingCommand("judge-check culturall --data data --model openai:grader", "Zapallo2"),
     "topics": AskingCommand("topics normad --data data --topics topics.toml --model openai:labeller", "in story 2."),
     "diagnose": AskingCommand("diagnose stability normad --data data --model openai:model --samples 2", "in story 2."),
+    "diagnoses": AskingCommand(
+        "diagnose all culturall --data data --model openai:model --judge openai:grader --search corpus:passages.jsonl"
+        " --samples 2",
+        "escena2",
+    ),
+    "contamination": AskingCommand("diagnose contamination normad --data data --model openai:completer", "in Peru."),
     "audit": AskingCommand("audit injection --model openai:auditor --category override --limit 2", "gnore all"),
     "meta": AskingCommand("meta --data dataset --metric excam:openai:judge --baselines always", "feast 3?"),
     "longform": AskingCommand(
@@ -128,6 +134,7 @@ def template() -> Iterator[Path]:
         write_inputs(home)
         (home / "quick.toml").write_text(QUICK)
         (home / "soft.yaml").write_text("name: soft\nsources: [feasts.jsonl]\nsampling: paper\nsoft: model\n")
+        write_script(home / "completer.jsonl", ("", "or neutral."))
         write_script(home / "scribe.jsonl", ("country code", "pe"), ("appropriate topic", "Food"), ("", "In English."))
         (home / "dataset").mkdir()
         yield home
@@ -167,6 +174,7 @@ def known(name: str, home: Path) -> Known:
                 assert "Traceback" not in done.stderr
                 runs.append(rows_of(home, f"known-{mode}", server))
         good, bad = runs
+        assert good
         of_one = {key for key in good if good[key] != bad.get(key)}
         _KNOWN[name] = Known(good, of_one, {key for key in of_one if has_failed(bad.get(key))})
     return _KNOWN[name]
@@ -233,7 +241,14 @@ def drawn(case: Iterable[str]) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "fault", "mode"), [min((case for case in CASES if case[0] == name), key=drawn) for name in COMMANDS]
+    ("name", "fault", "mode"),
+    [
+        pytest.param(
+            *min((case for case in CASES if case[0] == name), key=drawn),
+            marks=[pytest.mark.slow] if name == "diagnoses" else [],
+        )
+        for name in COMMANDS
+    ],
 )
 def test_a_sample_of_the_matrix(name: str, fault: str, mode: str, home: Path) -> None:
     check(name, fault, mode, home)

@@ -50,7 +50,7 @@ def test_two_judges_of_a_dataset(mores: Run) -> None:
         done.stdout.split()
     )
     assert any(line.startswith("S.Acc.") and "+1.000" in line and "[+" in line for line in lines)
-    assert any(line.startswith("de ") and line.rstrip().endswith("58") for line in lines)
+    assert any(line.startswith("German ") and line.rstrip().endswith("58") for line in lines)
     back = versus(mores("compare", "B.jsonl", "A.jsonl", "--data", "d", "--json").stdout)
     assert back.overall[0].difference == pytest.approx(-1.0)
     assert back.overall[0].p == accuracy.p

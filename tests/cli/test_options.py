@@ -80,15 +80,13 @@ def test_flags_and_options_with_several_values_may_be_repeated(mores: Run, home:
     assert [line.partition("\t")[0] for line in done.stdout.splitlines()] == ["a.txt", "b.txt"]
 
 
-@pytest.mark.parametrize(
-    ("option", "name"), [("--fail-under", "--fail-under"), ("--rpm", "requests_per_minute"), ("--timeout", "--timeout")]
-)
+@pytest.mark.parametrize("option", ["--fail-under", "--rpm", "--timeout"])
 @pytest.mark.parametrize("number", ["nan", "inf"])
-def test_a_limit_is_a_finite_number(mores: Run, home: Path, option: str, name: str, number: str) -> None:
+def test_a_limit_is_a_finite_number(mores: Run, home: Path, option: str, number: str) -> None:
     (home / "t.txt").write_text("Tea.\n")
     done = mores("score", "t.txt", "--model", "fake:clean", option, number)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert name in done.stderr
+    assert f"is {number}; expected a number ({option})" in done.stderr
 
 
 def test_a_folder_does_not_get_the_name_of_a_file(mores: Run, home: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 import zipfile
@@ -212,10 +213,13 @@ def test_the_command_shows_what_it_gets(tiny: pull.ModelFile, mores: Run) -> Non
     assert "reader for a better judge (1,117 MB)" in " ".join(mores("pull", "--help").stdout.split())
 
 
-def test_a_reader_that_was_not_pulled_says_how_to_get_it(mores: Run) -> None:
+def test_a_reader_that_was_not_pulled_says_how_to_get_it(mores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mores.search.shipped.shipped_facts", lambda _: pytest.fail("facts are read for no judge"))
     done = mores("score", "-", "--out", "run", "--model", "reader", stdin="Hello.\n")
     assert done.returncode == 2
     assert "reader: its model is not here yet; get it with `mores pull reader` (1,117 MB)" in done.stderr
+    with pytest.raises(ConfigError, match="its model is not here yet"):
+        score(["Hello."], model="reader")
     assert pull.pulled() == []
 
 
@@ -253,6 +257,21 @@ def test_the_reader_comes_with_the_adapter_and_the_calibration_that_were_measure
     fitted = [tuple(measured[name]["slope, offset"]) for name in ("with evidence", "without evidence")]
     assert shipped.calibration is not None
     assert [tuple(pair) for pair in shipped.calibration] == fitted
+
+
+def test_the_card_of_the_reader_has_the_figures_that_were_measured() -> None:
+    card = embedded.SHIPPED["reader"].tuned.with_name("reader.md").read_text("utf-8")
+    runs = (EXAMPLES.parent / "benchmarks" / "results" / "reading.jsonl").read_text("utf-8").splitlines()
+    [run] = [run for run in map(json.loads, runs) if run["run"] == "qwen-reader"]
+    intervals = {tuple(f"{value:.3f}".replace("-", "−") for value in row[:3]) for row in run["measured"].values()}
+    tables = [line for line in card.splitlines() if line.startswith("|")]
+    written = re.findall(r"([−\d.]+)\**\s\(([−\d.]+) to ([−\d.]+)\)", " ".join(tables))
+    assert len(written) > 20
+    assert set(written) <= intervals
+    values = {interval[0] for interval in intervals}
+    by_language = [line for line in tables if line.count("|") == 6 and re.search(r"\| [A-Z][a-z]+ \|", line)]
+    assert len(by_language) == 18
+    assert {value for line in by_language for value in re.findall(r"\b0\.\d{3}\b", line)} <= values
 
 
 def test_the_default_model_says_what_reads_better() -> None:

@@ -218,7 +218,7 @@ def test_a_column_to_group_by_that_is_not_there_is_found_out_first(mores: Run) -
     assert done.stderr.rstrip().endswith("(--by)")
     assert not results()
     mores("audit", "injection", "--model", "fake:clean", "--limit", "1", "--out", "audit")
-    assert "only runs of mores score are shown by a column" in mores("show", "audit", "--by", "Model").stderr
+    assert "only runs of mores score and bench are shown by a column" in mores("show", "audit", "--by", "Model").stderr
 
 
 def test_columns_that_compete_and_the_default_instruction(mores: Run) -> None:
@@ -391,6 +391,7 @@ def test_a_2_mb_text_is_a_failure_in_its_place(mores: Run) -> None:
     assert "2,000,035 characters are more than the limit" in first.failure.reason
     assert [j.failure for j in rest] == [None, None]
     assert "not judged: 1 request could not be sent" in done.stdout
+    assert "1 failed (fault of the text)" in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize("arguments", [("--json",), pytest.param(("--out", "-"), marks=pytest.mark.slow)])
@@ -567,6 +568,7 @@ def test_a_failed_search_is_a_failure_in_its_place_and_no_verdict_without_eviden
     assert first.failure.reason.startswith("no evidence could be looked up: replay:r.jsonl: ")
     assert (second.sample_id, second.score) == ("b", -1)
     assert "the search failed for 1 of 2 texts, which are not judged" in done.stderr
+    assert "1 failed (fault of the " in " ".join(done.stderr.split())
     assert "not judged: 1 request was refused or not answered" in done.stdout
     done = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "fake:fail")
     assert done.returncode == 1

@@ -200,7 +200,7 @@ def large_tables() -> dict[str, Grid]:
     meta = made_up()
     return {
         **{f"meta by {by} {n}": table for by in list(meta.counts)[:3]
-           for n, table in enumerate(describe_meta(meta, by).printed) if isinstance(table, Grid)},
+           for n, table in enumerate(describe_meta(meta, [by]).printed) if isinstance(table, Grid)},
         **{f"{type(record).__name__} {n} {m}": grid
            for n, record in enumerate(everything()) for m, grid in enumerate(grids(record))},
     }  # fmt: skip

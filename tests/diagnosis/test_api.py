@@ -55,6 +55,16 @@ def write_judge(home: Path) -> str:
     return "fake:judge.jsonl"
 
 
+def test_a_run_that_was_asked_in_another_way_is_told_apart(home: Path) -> None:
+    model = Scripted(lambda _: "yes")
+    plain, rule = (
+        mores.bench("normad", model, out=home / "bench", data="data", variant=variant, samples=2, store=None)
+        for variant in (None, "rule")
+    )
+    results = mores.diagnose("stability", [plain, rule]).results
+    assert [result.benchmark for result in results if isinstance(result, Stability)] == ["normad", "normad.rule"]
+
+
 def test_the_run_says_what_it_is_and_goes_on(home: Path, run: BenchRun) -> None:
     judge = write_judge(home)
     done = mores.diagnose("errors", run, judge=judge)

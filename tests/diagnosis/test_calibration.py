@@ -231,6 +231,15 @@ def test_the_english_variant_is_asked_in_english(tmp_path: Path) -> None:
     assert not any("English" in note for note in result.notes)
 
 
+def test_what_failed_is_asked_for_again_and_the_rest_is_there_once(tmp_path: Path) -> None:
+    model = Scripted(lambda i: f"Answer: yes\nConfidence: {90 if i or len(model.asked) > 3 else 'high'}")
+    run = BenchJob(BENCH, items(3), replace(asker(model), store=tmp_path / "store.db"))
+    assert whole(run, tmp_path).figures["confidence"].n == 2
+    again = whole(replace(run, asker=replace(run.asker, retry_failed=True)), tmp_path)
+    assert len(model.asked) == 4
+    assert again.figures["confidence"].n == len(list(read_records(tmp_path / "said.jsonl", Said))) == 3
+
+
 def test_what_fails_is_counted_and_never_a_number(tmp_path: Path) -> None:
     def say(i: int) -> str | Completion:
         if i == 0:

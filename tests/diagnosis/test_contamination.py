@@ -15,6 +15,7 @@ from mores.diagnosis.contamination import (
     COMPLETION,
     ORDER,
     RECOGNITION,
+    CompletedHalf,
     Contamination,
     compare,
     exchange,
@@ -24,9 +25,11 @@ from mores.diagnosis.contamination import (
     split_questions,
 )
 from mores.engine import Asker
+from mores.errors import Rejected
+from mores.io import read_records
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
-from mores.types import Item
+from mores.types import Blame, Item, Signature
 from tests.diagnosis.runs import BENCH, Scripted
 
 CHOICE = BENCH.__class__(
@@ -131,6 +134,37 @@ def test_recognition_asks_in_both_orders(tmp_path: Path) -> None:
     assert RECOGNITION not in result.flagged
 
 
+def test_a_half_that_was_not_completed_says_why(tmp_path: Path) -> None:
+    def say(prompt: str) -> str:
+        if "feast number 7 " in prompt and "First half" in prompt:
+            raise Rejected("too long")
+        return "of many words" * (5_000 if "feast number 8 " in prompt else 1)
+
+    result = run(Scripted(say), tmp_path)
+    failed = [half for half in read_records(tmp_path / "complete.plain.jsonl", CompletedHalf) if half.failure]
+    assert [(half.item_id, half.failure and half.failure.blame) for half in failed] == [("q7", Blame.TEXT)]
+    assert next(test.difference.unscored for test in result.tests if test.name == COMPLETION) == 1
+
+
+def test_missing_answers_decide_nothing() -> None:
+    """A model whose wrong answers to one of the orders are lost looks as if it knew the other."""
+    everything = [str(number) for number in range(60)]
+    seen = dict.fromkeys(everything[:30], 1.0)
+    control = {id_: float(place < 15) for place, id_ in enumerate(everything[:30])}
+    lost = compare(ORDER, seen, control, everything)
+    whole = compare(ORDER, {**dict.fromkeys(everything, 0.0), **seen}, {**dict.fromkeys(everything, 0.0), **control})
+    assert (lost.difference.n, lost.difference.unscored, whole.difference.unscored) == (30, 30, 0)
+    results = [
+        Contamination(model="m", benchmark="b", signature=Signature(), tests=tests, completed=(), left_out={})
+        for tests in ((lost,), (whole,), (compare(ORDER, {}, {}, everything),))
+    ]
+    assert [result.flagged for result in results] == [[], [ORDER], []]
+    said = [paragraph(result) for result in results]
+    assert said[0].startswith("That answers are missing may explain the signs")
+    assert said[1].startswith("It has probably seen")
+    assert said[2] == "Whether it has seen the test data of b is not known: nothing could be measured."
+
+
 @pytest.mark.slow
 def test_false_alarms_are_as_rare_as_they_should_be() -> None:
     """Answers to two orders that are exchangeable, of 400 models with 100 questions each."""
@@ -140,6 +174,6 @@ def test_false_alarms_are_as_rare_as_they_should_be() -> None:
         pair = [
             dict(zip(map(str, range(100)), map(float, generator.random(100) < skill), strict=True)) for _ in range(2)
         ]
-        p.append(compare(ORDER, *pair)[0].p or 0.0)
+        p.append(compare(ORDER, *pair).p or 0.0)
     assert np.mean(np.array(p) < 0.05) < 0.075
     assert np.mean(np.array(p) < 0.01) < 0.025

@@ -109,6 +109,11 @@ def test_credit_between_0_and_1_is_drawn() -> None:
     assert first.difference.value == pytest.approx((first.credit.value or 0) - (found.overall.value or 0))
 
 
+def test_no_group_is_large_enough_to_be_tested() -> None:
+    told = paragraph(measure_locality([ran("m", "b", {"en": [1.0] * 4, "th": [0.0]})]))
+    assert told == "m answers 80.0% of b correctly. No group by language has the 5 questions that a test needs."
+
+
 def test_small_and_unscored_groups_are_shown_and_counted() -> None:
     found = one_profile({"en": [1.0] * 20, "th": [0.0, None], "": [0.0, None, 1.0]})
     large, small = found.groups

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from mores.cli.progress import _describe
 from mores.engine import SILENT, Counts, Progress
 from mores.engine.loop import run
+from mores.types import Blame, Failure, FailureKind
+
+
+def test_what_failed_is_shown_by_whose_fault_it_was() -> None:
+    counts = Counts()
+    for blame in (Blame.TEXT, None, Blame.MOMENT, Blame.TEXT):
+        counts.fail(blame and Failure(kind=FailureKind.MODEL, reason="no", blame=blame))
+    assert "3 failed (fault of the text: 2, the moment: 1)" in _describe(counts, None)
+    counts.blamed[Blame.MOMENT] -= 1
+    assert "2 failed (fault of the text)" in _describe(counts, None)
 
 
 def test_nobody_hears_of_it_but_the_counts_are_there(capfd: pytest.CaptureFixture[str]) -> None:

@@ -465,6 +465,29 @@ def test_dropped_soft_errors_are_told_by_reason(tmp_path: Path) -> None:
     assert several.manifest.signature["soft"] != run.manifest.signature["soft"]
 
 
+@pytest.mark.parametrize(
+    ("edition", "given", "answered"), [(3, None, True), (3, "asked", False), (2, None, False), (2, "answered", True)]
+)
+def test_soft_errors_have_the_severity_that_the_model_assigns_unless_asked_otherwise(
+    tmp_path: Path, edition: int, given: Any, answered: bool
+) -> None:
+    """This model calls all its errors major; edition 2 kept what was asked for."""
+    items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
+    recipe = BuildRecipe.model_validate(
+        {"name": "m", "sources": [put(tmp_path, items, "survey")], "sampling": "paper", "edition": edition}
+    )
+
+    def say(request: Request) -> Completion:
+        return Completion(written() if "should be minor" in request.messages[0].content else "Sorry.")
+
+    run = mores.build(
+        recipe, tmp_path / "data", model=FakeModel("soft", say), soft="model", soft_severity=given, store=None
+    )
+    assert set(run.about["tables"]["severity"]) == {"major" if answered else "minor"}
+    told = "- 20: minor errors were asked for, and the model calls them major" in (run.path / "card.md").read_text()
+    assert told is (answered and edition > 2)
+
+
 def test_a_dry_run_counts_calls_tokens_and_cost(command: Run, tmp_path: Path) -> None:
     """Twenty pairs, with minor and major errors: 40 calls, or 6 of at most seven pairs."""
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]

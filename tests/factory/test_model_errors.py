@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from mores.engine import Asker, Counts
 from mores.factory.errors.model import (
+    NO_SEVERITY,
     Made,
     SoftErrorSettings,
     make,
@@ -110,6 +111,27 @@ def test_errors_of_both_sides() -> None:
         ("instruction", "Peru"), ("text", "ramen"), ("text", "casino"),
     ]  # fmt: skip
     assert {error.severity for error in gold.report.errors} == {Severity.MAJOR}  # as asked, not as answered
+
+
+@pytest.mark.parametrize(
+    ("named", "severity", "unnamed"),
+    [
+        ("minor", Severity.MINOR, False),
+        (" **Minor**.", Severity.MINOR, False),
+        ("Major, as a shrine is no casino", Severity.MAJOR, False),
+        ("moderate", Severity.MAJOR, True),
+        ("minor or major", Severity.MAJOR, True),
+        ("", Severity.MAJOR, True),
+    ],
+)
+def test_the_severity_is_what_the_model_assigns(named: str, severity: Severity, unnamed: bool) -> None:
+    """ExCAM, Section 3; where the answer names none or both, the severity that was asked for counts."""
+    repaired, written = Counter[str](), Completion(answer(Severity=named)).complete(Stop.LENGTH)
+    gold = read(written, GOLD, Severity.MAJOR, "qwen", repaired, answered=True)
+    assert isinstance(gold, Gold)
+    assert [error.severity for error in gold.report.errors] == [severity, severity]
+    assert gold.sample.id == "mango/1:major", "the name says which request it is from"
+    assert repaired == ({NO_SEVERITY: 1} if unnamed else {})
 
 
 @pytest.mark.parametrize("cultural", ["No", "no.", "No, it is general.", " **No**"])

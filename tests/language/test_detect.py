@@ -222,6 +222,23 @@ def test_words_in_capitals_are_no_query() -> None:
     assert detect([text])[0].detected == "en"
 
 
+def test_no_query_reaches_from_a_text_into_the_next() -> None:
+    texts = ["Grandmother bakes bread every morning. UPDATE it", "heute SET backt die Großmutter frisches Brot"]
+    assert [found.language for found in detect(texts)] == ["en", "de"]
+    assert [detect([text])[0].shares for text in texts] == [found.shares for found in detect(texts)]
+
+
+def test_code_is_left_out_of_the_text_that_has_it_alone() -> None:
+    texts = [
+        "Die Großmutter backt `bread every morning` Brot",
+        "and sells it `on the market square",
+        "{ x; } pa_de_ter",
+    ]
+    together = detect(texts)
+    assert together == [detect([text])[0] for text in texts]
+    assert together[0].shares == {"de": 1.0}
+
+
 def test_related_languages_in_arabic_script_are_not_balochi_or_sindhi() -> None:
     persian = "از سنت های الهی می‌توان به سنت امتحان، سنت هدایت، سنت توفیق و سنت املا اشاره کرد."
     saraiki = "ساݙے ݙیہہ وچ ٻال ڳالھیں کریندن تے ماء پیو انہاں کوں ݙیکھ تے خوش تھیندن۔"

@@ -280,6 +280,32 @@ def test_texts_of_two_models_by_hand() -> None:
     assert -1 <= free.low < 0.75 < free.high <= 1  # four texts say little
 
 
+def test_texts_by_a_column() -> None:
+    def judged(wrong: str, lost: str = "") -> dict[str, Judgement]:
+        """24 texts from Japan and India by two authors; those of an author, or from a country, are wrong."""
+        texts = {}
+        for number in range(24):
+            about = {"region": ("JP", "IN")[number % 2], "metadata": {"Author": ("Ann", "Bo")[number < 12]}}
+            score = -5 if wrong in (about["region"], about["metadata"]["Author"]) else 0.5  # type: ignore[index]
+            verdict = says(str(number), None if str(number) == lost else score, signature=SIGNED)
+            texts[str(number)] = verdict.model_copy(update={"text": "A text.", "instruction": "Write.", **about})
+        return texts
+
+    found = compare_texts(NAMES, judged(""), judged("Ann", lost="20"), by=["Author"])
+    assert list(found.by) == ["Author", "region"]  # what was asked for first; the language is not known of any
+    author = found.by["Author"]
+    assert {name: (test.n, test.difference, test.missing) for name, test in author.items()} == {
+        "Ann": (11, 5.5, 1), "Bo": (12, 0.0, 0)
+    }  # fmt: skip
+    assert author["Ann"].p < author["Ann"].adjusted < 0.05
+    assert found.by["region"]["IN"].difference == pytest.approx(5.5 / 2)
+    few = compare_texts(NAMES, dict([*judged("").items()][:FEWEST]), judged("Ann"), by=["Author"])
+    assert list(few.by) == ["Author"]
+    assert list(few.by["Author"]) == ["Bo"]
+    nothing = compare_texts(NAMES, dict([*judged("").items()][:5]), judged("Ann"), by=["Author"])
+    assert describe_versus(nothing).printed[0] == "by Author: no group has ten samples that both scored"
+
+
 def test_texts_are_judged_by_one_judge_on_any_data() -> None:
     one, two = signed(judge(0.9, 1)), signed(judge(0.9, 1), Signature(SIGNED | {"data": "e"}))
     assert compare_texts(NAMES, one, two).overall[0].p == 1

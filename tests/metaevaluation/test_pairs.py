@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import mores
-from mores.errors import InputError
+from mores.errors import ConfigError, InputError
 from mores.metaevaluation.api import open_dataset
 from mores.metaevaluation.folder import MetaRun
 from mores.types import Judgement
@@ -45,6 +45,26 @@ def test_a_judge_is_measured_on_a_file_of_pairs(tmp_path: Path, monkeypatch: pyt
     assert [evaluation.metric for evaluation in run.result.evaluations][2:] == ["always", "never"]
     assert run.result.notes == ()
     assert all("span_f1" not in evaluation.scores for evaluation in run.result.evaluations)
+
+
+def test_results_by_a_column_of_the_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [row | {"Writer": ("Ann", "Bo")[place % 4 < 2], "Country": "Japan"} for place, row in enumerate(ROWS)]
+    pairs = write(tmp_path / "mine.jsonl", rows)
+    judged = [  # knows all texts of one writer, and finds nothing wrong in those of the other
+        Judgement(sample_id=row["id"], judge="ana", score=0.9 if row["correct"] or row["Writer"] == "Bo" else -5.0)
+        for row in rows
+    ]
+    people = write(tmp_path / "ana.jsonl", [each.model_dump(mode="json") for each in judged])
+    for by, column in (("writer", "Writer"), ("country", "region")):
+        run = mores.meta(pairs, [str(people)], baselines="never", by=by, store=None, out=tmp_path / by)
+        assert isinstance(run, MetaRun)
+        [evaluation, _] = run.result.evaluations
+        accuracy = {group: of["scaled_accuracy"].value for group, of in evaluation.by[column].items()}
+        assert accuracy == ({"Ann": 1.0, "Bo": 0.0} if by == "writer" else {"JP": 0.5})
+        assert column in {each.grouping for each in run.result.group_comparisons}
+    with pytest.raises(ConfigError, match="no column 'wrter' to group by; did you mean 'Writer'"):
+        mores.meta(pairs, [str(people)], baselines="never", by="wrter", store=None, out=tmp_path / "no")
 
 
 def test_texts_for_the_same_instruction_depend_on_each_other(tmp_path: Path) -> None:

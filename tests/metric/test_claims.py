@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import pytest
 
 from mores.errors import ConfigError, GateError
 from mores.gate import TextGate
+from mores.metric import open_metric
 from mores.metric.claims import (
     DECISIONS,
     claims_grammar,
@@ -24,7 +27,7 @@ from mores.metric.summary import summarise
 from mores.models.base import AnswerPart, Calibration
 from mores.report.base.page import render_page
 from mores.report.score import describe_judgements
-from mores.types import Error, ErrorReport, Evidence, Failure, JudgedClaim, Judgement, Sample, Severity
+from mores.types import Error, ErrorReport, Evidence, Failure, FailureKind, JudgedClaim, Judgement, Sample, Severity
 
 TEXT = "People in Japan eat sushi with a fork and always tip. I hope this helps. Sake is made of rice."
 SUSHI = Evidence(text="In Japan sushi is eaten with the hands or chopsticks. Nobody tips.")
@@ -248,3 +251,12 @@ def test_of_a_whole_sentence_only_the_words_are_marked_that_differ_from_the_pass
     report = read_claims("0 wrong 1 wrong 2 unknown\n1 [1] major misrepresentation: " + text[:55] + " => ?\n", sample)
     assert isinstance(report, ErrorReport)
     assert [(error.quote, error.start, error.end) for error in report.errors] == [("Christmas", 0, 9)]
+
+
+def test_decisions_that_were_cut_off_are_no_report(tmp_path: Path) -> None:
+    decisions = WRITTEN.partition("\n")[0]
+    for stop, kind in (("length", FailureKind.TRUNCATED), ("stop", None)):
+        script = tmp_path / f"{stop}.jsonl"
+        script.write_text(json.dumps({"contains": "sushi", "answer": decisions, "stop": stop}))
+        judgement = open_metric(f"fake:{script}", style="claims", store=None).judge([SAMPLE])[0]
+        assert (judgement.failure and judgement.failure.kind) == kind

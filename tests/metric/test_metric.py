@@ -336,10 +336,27 @@ def test_a_summary_is_asked_for_and_kept_in_every_style(style: str) -> None:
     assert [list((request.schema or {})["properties"]) for request in asked] == [["errors"], ["errors", "explanation"]]
 
 
-def test_a_tuned_judge_keeps_its_prompt() -> None:
+def test_a_tuned_judge_keeps_its_prompt_and_has_a_summary_of_its_errors() -> None:
     class Tuned(FakeModel):
         style = "brief"
 
-    model = Tuned("tuned", lambda _: Completion('{"errors":[]}'))
-    plain, told = (mores.score(["Fine."], model, explain=explain, store=None)[0] for explain in (False, True))
-    assert plain == told
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Completion:
+        asked.append(request)
+        errors = [
+            {"side": "text", "quote": quote, "severity": severity, "type": "t", "explanation": "Eaten by hand."}
+            for quote, severity in (("fork", "major"), ("spoon", "minor"))
+        ]
+        return Completion(json.dumps({"errors": errors if "fork" in request.messages[-1].content else []}))
+
+    texts = ["With a fork or a spoon.", "Fine."]
+    plain, told = (mores.score(texts, Tuned("tuned", answer), explain=explain, store=None) for explain in (False, True))
+    assert asked[:2] == asked[2:]
+    assert [judgement.score for judgement in plain] == [judgement.score for judgement in told]
+    reports = [(before.report, after.report) for before, after in zip(plain, told, strict=True)]
+    assert [before.explanation for before, _ in reports if before] == ["", ""]
+    assert [after.explanation for _, after in reports if after] == [
+        "2 errors (1 minor, 1 major). Eaten by hand.", "The judge found no error.",
+    ]  # fmt: skip
+    assert plain[0].signature != told[0].signature

@@ -172,14 +172,15 @@ def test_semicolons_and_decimal_commas() -> None:
 def test_a_word_may_be_read_as_no_value(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text(
-        '{"question": "q", "model": "a", "annotator": "x", "rating": "N/A"}\n'
+        '{"question": "q", "model": "a", "annotator": "x", "rating": "Skip"}\n'
         '{"question": "q", "model": "b", "annotator": "x", "rating": 4}\n'
+        '{"question": "q", "model": "c", "annotator": "x", "rating": "N/A"}\n'
     )
-    with pytest.raises(InputError, match=r"r.jsonl:1: unknown rating 'N/A'"):
+    with pytest.raises(InputError, match=r"r.jsonl:1: unknown rating 'Skip'"):
         open_ratings(path)
-    file = open_ratings(path, aliases={"rating": {"N/A": ""}})
-    assert [each.rating for each in file.ratings] == [None, 4.0]
-    assert file.replaced == {("rating", "N/A", "no value"): 1}
+    file = open_ratings(path, aliases={"rating": {"Skip": ""}})
+    assert [each.rating for each in file.ratings] == [None, 4.0, None]
+    assert file.replaced == {("rating", "Skip", "no value"): 1, ("rating", "N/A", "no value"): 1}
 
 
 def test_words_are_read_only_where_one_scale_has_them() -> None:

@@ -74,7 +74,7 @@ def meta_page(meta: Meta) -> str:
 
 def breakdown(meta: Meta, by: str) -> Grid:
     """The breakdown that the terminal shows."""
-    shown = describe_meta(meta, by).printed[len(meta.votes)]
+    shown = describe_meta(meta, [by]).printed[len(meta.votes)]
     assert isinstance(shown, Grid)
     return shown
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mores.stats import influence
 from mores.stats.classification import Floats, Ints, auc
 from mores.stats.correlation import kendall_tau_b
-from mores.stats.influence import Influenced, area, compare, kendall_b, tie_accuracy
+from mores.stats.influence import Influenced, area, compare, kendall_b, pearson, tie_accuracy
 from mores.stats.resampling import draw_swaps, group_codes
 
 EPSILON = 0.3
@@ -200,6 +200,22 @@ def test_a_comparison_turned_around_is_the_same() -> None:
     assert (there.difference, there.low, there.high) == pytest.approx((-back.difference, -back.high, -back.low))
     assert compare(one, one, groups).p_value == 1.0
     assert compare(one, one, groups).difference == 0
+
+
+@pytest.mark.parametrize("groups", [None, np.repeat(np.arange(20), 2)])
+def test_intervals_of_differences_of_correlations_hold_and_are_narrow(groups: Ints | None) -> None:
+    """Of 40 items; those of a beta distribution were 0.44 wide and always held."""
+    rng, truth, held, widths = np.random.default_rng(0), 1.25**-0.5 - 2**-0.5, 0, 0.0
+    for _ in range(100):
+        human = rng.normal(size=40)
+        first, second = human + rng.normal(0, 0.5, 40), human + rng.normal(0, 1, 40)
+        test = compare(known(pearson(human, first)), known(pearson(human, second)), groups)
+        held += test.low <= truth <= test.high
+        widths += test.high - test.low
+    assert held >= 93
+    assert widths < (40 if groups is None else 60)
+    same = known(pearson(human, first))
+    assert compare(same, same).low < 0 < compare(same, same).high, "never a point"
 
 
 def test_few_samples_never_make_a_difference_sure() -> None:

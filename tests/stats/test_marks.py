@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import krippendorff
 import numpy as np
 import pytest
@@ -9,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.stats.agreement import Votes, cohen_kappa, krippendorff_alpha
-from mores.stats.marks import MarkedText, SpanMark, match, span_agreement, trim, unitizing_alpha
+from mores.stats.marks import (
+    MarkAgreement,
+    MarkedText,
+    SpanMark,
+    match,
+    single_variance,
+    span_agreement,
+    trim,
+    unitizing_alpha,
+)
 
 
 def of(text: str, words: str, label: str | None = None) -> SpanMark:
@@ -83,6 +94,43 @@ def test_intervals_over_people_are_wider_where_people_differ() -> None:
         assert two.low < one.low < one.high < two.high
     # By hand: F1 is 1 without cy and 1/2 without another, and 2/3 of everybody; the jackknife's error is 1/3.
     assert both.f1.value == pytest.approx(2 / 3)
+
+
+def test_the_variance_of_single_marks_is_taken_off_once() -> None:
+    """By hand for a mean, whose value without x is (S - x) / (N - 1); in all 5 texts 4 people have a number each."""
+    values = np.random.default_rng(0).normal(size=(5, 4))
+
+    def mean(sums: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        return np.asarray(sums[..., 0] / sums[..., 1])
+
+    rows = np.column_stack([values.sum(axis=1), np.full(5, 4.0)])
+    without = [np.column_stack([values.sum(axis=1) - values[:, n], np.full(5, 3.0)]) for n in range(4)]
+    left = (values.sum() - values) / 19
+    by_hand = 3 / 4 * ((left - left.mean(axis=1, keepdims=True)) ** 2).sum()
+    assert single_variance(mean, rows, without) == pytest.approx(by_hand)
+    assert single_variance(mean, rows, [rows, rows]) == 0, "nobody read anything"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("people", [3, 6])
+def test_intervals_of_marks_hold_for_other_people(people: int) -> None:
+    """Each finds three errors in a text as often as they are careful; the truth is that of many people and texts."""
+
+    def study(seed: int, texts: int = 20) -> MarkAgreement:
+        rng = np.random.default_rng([people, seed])
+        care, drawn = np.clip(rng.normal(0.7, 0.2, people), 0, 1).tolist(), []
+        for _ in range(texts):
+            errors = rng.integers(0, 20, 3).tolist()
+            drawn.append({f"p{p}": [e for e in errors if rng.random() < c] for p, c in enumerate(care)})
+        text = " ".join(f"word{n:02d}" for n in range(20))
+        marked = [{p: [SpanMark(7 * e, 7 * e + 6) for e in found] for p, found in each.items()} for each in drawn]
+        found = span_agreement([MarkedText(text, each) for each in marked], over_raters=True)
+        assert found
+        return found
+
+    truth = np.mean([study(1000 + seed, 60).alpha.value or 0 for seed in range(100)])
+    held = [(one.low or 0) <= truth <= (one.high or 0) for one in (study(seed).alpha for seed in range(200))]
+    assert np.mean(held) >= 0.93
 
 
 def test_unitizing_alpha_is_krippendorffs_example() -> None:

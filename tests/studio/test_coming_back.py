@@ -28,8 +28,9 @@ from mores.studio.data.imports import BATCH, read_items_files
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.campaigns import make_campaign, read_settings, set_open
 from mores.studio.store.database import Database, open_database
+from mores.studio.store.identity import MOST_ALIKE, note_signals
 from mores.studio.store.items import Campaign
-from mores.studio.store.people import invite, sign_in, signing_key
+from mores.studio.store.people import invite, join, read_profile, sign_in, signing_key
 from mores.studio.store.tables import events, items, jobs, members, metadata
 from mores.studio.web.security import token_for
 from mores.studio.web.visit import COOKIE
@@ -140,6 +141,55 @@ def test_a_personal_link_and_a_printed_code_bring_the_same_person_back(play: Pla
     assert printed.send("/login", code=code).status_code == 422, "a new code ends the old one"
 
 
+def test_a_link_for_several_gives_everybody_a_way_back_of_their_own(play: Play) -> None:
+    token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=2)
+    people = [Player(play.browser(), play) for _ in range(2)]
+    own = []
+    for player, name in zip(people, ("Juma", "Wanjiku"), strict=True):
+        assert "Come back with your code" in player.open(f"/join/{token}").text
+        page = player.send(f"/join/{token}", name=name, nationality="Kenya", home="Nairobi").text
+        own += re.findall(r'id="own" readonly value="http://studio.test([^"]+)"', page)
+        assert player.open("/welcome").status_code == 200
+    for address, name in zip(own, ("Juma", "Wanjiku"), strict=True):
+        back = Player(play.browser(), play)
+        back.page = back.browser.get(address)
+        code = re.findall(r'name="code"[^>]* value="([^"]+)"', back.page.text)
+        back.send("/login", code=code[0])
+        assert f"<bdi>{name}</bdi>" in back.open("/me").text
+    assert len(play.members()) == 3
+
+
+@pytest.mark.parametrize("uses", [1, 2])
+def test_joining_sent_twice_is_joining_once(play: Play, uses: int) -> None:
+    token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=uses)
+    other = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=uses)
+    player = Player(play.browser(), play)
+    for link, name, count in ((token, "Juma", 2), (token, "Juma", 2), (other, "Juma", 3)):
+        player.browser.cookies.clear()  # the reply never came: the browser has what it had
+        player.browser.cookies.set(COOKIE, "before joining", domain="studio.test")
+        player.open(f"/join/{link}")
+        about = {"csrf": token_for(signing_key(play.database), "before joining"), "name": name, "home": "Nairobi"}
+        answer = player.browser.post(f"/join/{link}", data=about)
+        assert answer.status_code == 200
+        assert len(play.members()) == count
+        assert f"<bdi>{name}</bdi>" in player.open("/me").text
+    stranger = Player(play.browser(), play)
+    assert stranger.open(f"/join/{token}").status_code == 200
+    assert stranger.send(f"/join/{token}", name="Juma", home="Nairobi").status_code == 200
+    assert len(play.members()) == 2 + uses, "the same name is not the same person, but by a link of one's own"
+
+
+def test_in_a_crowd_a_common_network_says_nothing(play: Play) -> None:
+    token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=100)
+    for number in range(MOST_ALIKE + 5):
+        person = join(play.database, token, read_profile("Juma" if number in (0, MOST_ALIKE + 4) else f"P{number}"))
+        note_signals(play.database, play.campaign.id, person, {"browser": "same", "name": play.members()[-1].name})
+    last = play.members()[-1]
+    assert len(last.alike) == MOST_ALIKE
+    [named] = [about["by"] for about in last.alike.values() if "name" in about["by"]]
+    assert set(named) == {"name", "browser", "time"}, "the first of all is among them"
+
+
 def test_joins_that_look_alike_are_shown_until_the_organiser_settles_them(play: Play) -> None:
     token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=5)
     for name in ("Juma", "JUMA", "Wanjiku"):
@@ -203,10 +253,19 @@ def test_pages_say_how_much_there_is_and_that_it_is_over(play: Play) -> None:
     assert '<small class="nth">Item 1 of 2</small>' in verifier.page.text
     verifier.send(f"/items/{verifier.item}/vote", answer=["A"])
     assert "<strong>1 of 2</strong>" in verifier.page.text
-    set_open(play.database, play.campaign, False)
+    token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id)
+    set_open(play.database, play.campaign, False, paused=True, notice="Until May.")
+    page = Player(play.browser(), play).open(f"/join/{token}").text
+    assert "This campaign is paused" in page
+    assert 'name="nationality"' in page
+    set_open(play.database, play.campaign, False, notice="The results are here.")
     page = verifier.open("").text
     assert "This campaign is closed. Thank you" in page
     assert "Next item" not in page
+    page = Player(play.browser(), play).open(f"/join/{token}").text
+    assert "This campaign is closed" in page
+    assert "The results are here." in page
+    assert 'name="nationality"' not in page, "nobody tells about themselves in vain"
 
 
 # ---- what comes in is bounded ------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ import pytest
 from sqlalchemy import select, update
 
 from mores.errors import InputError
+from mores.studio.data import incoming
 from mores.studio.figures import Figures, summarise_votes
 from mores.studio.phrase import Phrase
-from mores.studio.progress import report
+from mores.studio.progress import Cancelled, report, reporting
 from mores.studio.store import jobs as store
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now
@@ -126,7 +127,7 @@ def test_a_job_that_fails_says_why(database: Database, caplog: pytest.LogCapture
     runner.wake()
     theirs, ours = (runner.wait(campaign, name, 20) for name in names)
     assert theirs.result["problem"] == {"phrase": "{count} rows are wrong", "values": {"count": 3}}
-    assert (ours.status, ours.result["problem"]) == ("failed", "Something went wrong on our side.")
+    assert (ours.status, ours.result["problem"]["phrase"]) == ("failed", "Something went wrong on our side.")
     assert "a fault of ours" in caplog.text
     runner.stop()
 
@@ -228,3 +229,18 @@ def test_a_link_that_is_shown_once_waits_for_figures(database: Database, monkeyp
     question(organiser.stage)
     organiser.open("/me")
     assert "/join/" in organiser.send("/invite", role="verifier").text
+
+
+def test_an_import_that_meets_the_servers_end_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = threading.Event()
+    monkeypatch.setattr(incoming, "STOPPING", told)
+
+    def note(_done: int, _total: int) -> None:
+        if told.is_set():
+            raise Cancelled
+        told.set()  # the signal comes while progress is written
+
+    with reporting(note), pytest.raises(Cancelled):
+        incoming.check_stopping("rows.csv:1")
+    with pytest.raises(InputError, match="the server is stopping"):
+        incoming.check_stopping("rows.csv:1")

@@ -28,8 +28,10 @@ from mores.studio.demo import fill
 from mores.studio.serve import find_owner, prepare
 from mores.studio.settings import StudioSettings
 from mores.studio.store.backup import back_up, restore
+from mores.studio.store.campaigns import list_campaigns
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.health import find_problem, newest_version
+from mores.studio.store.items import read_items
 from mores.studio.store.people import log_action
 from mores.studio.store.tables import audit, events, metadata
 from mores.studio.web.logs import REQUESTS, JsonFormatter
@@ -135,13 +137,16 @@ def test_restore_refuses(tmp_path: Path) -> None:
     assert not (tmp_path / "new.db").exists()
 
 
-def test_an_older_copy_is_brought_up_to_date(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_an_older_copy_is_brought_up_to_date(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     old = tmp_path / "old.db"
     old.write_bytes(gzip.decompress(FIXTURE.read_bytes()))
-    counted = restore(tmp_path / "new.db", old)
-    with closing(open_database(tmp_path / "new.db")) as database:
+    target = tmp_path / "new.db" if kind == "sqlite" else request.getfixturevalue("postgres")
+    counted = restore(target, old)
+    with closing(open_database(target)) as database:
         assert find_problem(database) == ""
         assert counted.events == database.fetch(select(func.count()).select_from(events))[0][0] > 0
+        assert all(list(read_items(database, campaign)) for campaign in list_campaigns(database))
 
 
 def test_health_says_what_is_wrong(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,8 @@ def test_an_id_signs_nobody_in_and_is_flagged_until_the_panels_list_has_it(play:
     assert find(play, "5f01").place["confirmed"]
     assert not find(play, "edited-id").place.get("confirmed")
     refused = Player(play.browser(), play).browser.get(panel.link.partition("?")[0].replace("http://studio.test", ""))
-    assert refused.status_code == 200
+    assert "This link needs your id in the panel" in refused.text
+    assert 'name="nationality"' not in refused.text
     player = Player(play.browser(), play, refused)
     nobody = player.browser.get(panel.link.partition("?")[0].replace("http://studio.test", ""))
     player.page = nobody

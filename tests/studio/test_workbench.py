@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shutil
 from datetime import timedelta
@@ -20,7 +22,8 @@ from mores.studio.setup import KNOWN, read_settings_form, settings_form, show_se
 from mores.studio.store.campaigns import list_campaigns
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now, read_items
-from mores.studio.store.people import invite
+from mores.studio.store.people import invite, join, read_profile
+from mores.studio.store.queries import PAGE
 from mores.studio.store.tables import items
 from tests.studio.play import Play, Player
 from tests.studio.test_organise import judge, page, question
@@ -186,6 +189,43 @@ def test_messages_are_answered_and_read_by_who_wrote_them(play: Play) -> None:
     assert "Yes, &lt;b&gt;any&lt;/b&gt; tea." in verifier.open().text
     assert "any" not in play.person(Role.VERIFIER, "Other").open().text.split("<main")[1].split("</main")[0]
     assert organiser.send("/messages/reply", person=person[1], item="0" * 12, text="x").status_code == 404
+
+
+def test_why_somebody_gives_an_item_back_is_a_message(play: Play) -> None:
+    item = question(play)
+    verifiers = [play.person(Role.VERIFIER, name) for name in ("Wanjiku", "Juma")]
+    for verifier, reason in zip(verifiers, ("=1+1 is no dish here", ""), strict=True):
+        assert verifier.take() == item
+        verifier.send(f"/items/{item}/decline", reason=reason)
+    organiser = play.organiser()
+    text = page(organiser, "/messages")
+    assert "=1+1 is no dish here" in text
+    assert text.count("<blockquote") == 1, "who gave no reason wrote nothing"
+    [row] = csv.DictReader(io.StringIO(organiser.open("/messages.csv").text))
+    assert (row["name"], row["comment"], row["declined"]) == ("Wanjiku", "'=1+1 is no dish here", "true")
+    [person] = set(re.findall(r'name="person" value="(\w+)"', text))
+    page(organiser, "/messages")
+    organiser.send("/messages/reply", person=person, item=item, text="Thank you, we change it.")
+    assert "Thank you, we change it." in verifiers[0].open().text
+    juma = next(member.person.id for member in play.members() if member.name == "Juma")
+    assert organiser.send("/messages/reply", person=juma, item=item, text="x").status_code == 404
+
+
+def test_many_people_are_on_pages_and_found_by_name(play: Play) -> None:
+    token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=100)
+    for number in range(PAGE + 10):
+        join(play.database, token, read_profile(f"Person {number:02}"))
+    organiser = play.organiser()
+    first, second = page(organiser, "/people"), page(organiser, f"/people?start={PAGE}")
+    shown = [re.findall(r">(Person \d\d)</a>", text) for text in (first, second)]
+    assert [len(names) for names in shown] == [PAGE - 1, 11], "the organiser is the first"
+    assert sorted(shown[0] + shown[1]) == [f"Person {number:02}" for number in range(PAGE + 10)]
+    assert "Next page" in first
+    assert "Next page" not in second
+    assert re.findall(r">(Person \d\d)</a>", page(organiser, "/people?q=person+4")) == [
+        f"Person {number}" for number in range(40, 50)
+    ]
+    assert not re.findall(r">(Person \d\d)</a>", page(organiser, "/people?unusual=1"))
 
 
 def test_the_overview_has_a_target_and_a_forecast(play: Play) -> None:

@@ -41,10 +41,12 @@ from mores.signature import sign
 async def bench(settings: BenchSettings) -> BenchRun:
     """Ask a model the questions of a benchmark; the run is in a folder below `out`, and continues where it stopped."""
     chosen = find_benchmark(settings.benchmark)
-    return await open_session(settings.model, settings, [chosen]).run(chosen, settings.out)
+    return await open_session(settings.model, settings, [chosen], settings.by).run(chosen, settings.out)
 
 
-def open_session(model: str | Model, settings: QuestionSettings, benchmarks: Sequence[Benchmark] = ()) -> Session:
+def open_session(
+    model: str | Model, settings: QuestionSettings, benchmarks: Sequence[Benchmark] = (), by: Sequence[str] = ()
+) -> Session:
     """Open the model and its judges: those that the user names, else those on which the benchmarks agree."""
     own = {benchmark.judges for benchmark in benchmarks if benchmark.judging}
     asker, judges = make_asker(model, settings), settings.judge or (own.pop() if len(own) == 1 else ())
@@ -55,7 +57,7 @@ def open_session(model: str | Model, settings: QuestionSettings, benchmarks: Seq
         else replace(asker, model=judge)
         for judge in dict.fromkeys(judges)
     )
-    return Session(asker, tuple(opened), settings.part(Asking), read_labels(settings.labels))
+    return Session(asker, tuple(opened), settings.part(Asking), read_labels(settings.labels), tuple(by))
 
 
 @takes(JudgeCheckSettings)

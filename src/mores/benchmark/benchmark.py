@@ -212,7 +212,7 @@ class Benchmark:
 
     def unit(self, item: Item) -> str:
         """Return the question that an item is part of."""
-        return str(item.metadata.get("unit", item.id))
+        return unit_of(item)
 
     @property
     def graded_by(self) -> str:
@@ -225,12 +225,8 @@ class Benchmark:
         return tuple(name for grouping in self.groupings for name in (PLACES if grouping == "region" else (grouping,)))
 
     def group(self, item: Item, grouping: str) -> str | None:
-        """Return the group of an item; parts of countries are grouped by country, and beside it as `subregion`."""
-        if grouping in PLACES and item.region:
-            return roll_up(item.region)[PLACES.index(grouping)]
-        metadata = item.metadata | item.metadata.get(LABELS, {})
-        value = metadata.get(grouping, getattr(item, grouping, None))
-        return None if value is None else str(value)
+        """Return the group of an item."""
+        return group_of(item, grouping)
 
     def asked(self, item: Item, variant: str | None = None) -> Item:
         """Return the item as a grader sees it: `metadata["variant"]` names the variant that was asked, if any."""
@@ -247,3 +243,17 @@ class Benchmark:
         text = texts[variant] if variant else item.prompt
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", text))
+
+
+def unit_of(item: Item) -> str:
+    """Return the question that an item is part of."""
+    return str(item.metadata.get("unit", item.id))
+
+
+def group_of(item: Item, grouping: str) -> str | None:
+    """Return the group of an item; parts of countries are grouped by country, and beside it as `subregion`."""
+    if grouping in PLACES and item.region:
+        return roll_up(item.region)[PLACES.index(grouping)]
+    metadata = item.metadata | item.metadata.get(LABELS, {})
+    value = metadata.get(grouping, getattr(item, grouping, None))
+    return None if value is None else str(value)

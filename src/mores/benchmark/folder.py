@@ -13,7 +13,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
@@ -23,12 +24,13 @@ import orjson
 
 from mores.benchmark import benchmark
 from mores.benchmark.benchmark import Benchmark, Label, Verdict
-from mores.benchmark.score import BenchResult, Tallies, credit_of, measure_of, tally, tally_labels
-from mores.errors import InputError
+from mores.benchmark.columns import columns_of, find_fields
+from mores.benchmark.score import BenchResult, Tallies, VerdictScores, credit_of, measure_of, tally, tally_labels
+from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter
 from mores.run import Run, find_runs, open_run
 from mores.run.kept import kept
-from mores.types import Item
+from mores.types import Item, Result
 
 if TYPE_CHECKING:
     from mores.metaevaluation.records import GradedQuestion
@@ -80,6 +82,30 @@ class BenchRun(Run):
         """Return each question with an answer and its grade."""
         by_id = {item.id: item for item in self.items()}
         return ((by_id[verdict.item_id], verdict) for verdict in self.verdicts())
+
+    def by(self, column: str) -> dict[str, dict[str, Result]]:
+        """Return the figures of each group of questions by one of their columns: group, figure."""
+        return self.result_by([column]).by[find_fields(self.items(), [column])[0]]
+
+    def result_by(self, columns: Sequence[str]) -> BenchResult:
+        """Return the result with its figures by these columns of the questions too."""
+        result, items = self.result, self.items()
+        wanted = [name for name in find_fields(items, columns) if name not in result.by]
+        if not wanted:
+            return result
+        benchmark = self.benchmark()
+        if benchmark.long_answer:
+            fix = f"run it again by {' and '.join(columns)}: answers that are there are not asked for again"
+            raise ConfigError(f"{self.path}: long answers are measured by a column only while they are run; {fix}")
+        scores = VerdictScores(replace(benchmark, groupings=tuple(wanted)), items, result.unjudged)
+        for verdict in self.verdicts():
+            scores.add(verdict)
+        scored = scores.result(result.model, result.judge, result.signature)
+        return result.model_copy(update={"by": result.by | scored.by})
+
+    def columns(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return the group of each question that has one, by its id, for each of these columns of the questions."""
+        return columns_of(self.items(), names)
 
     def tallies(self) -> Tallies:
         """Return how many answers to each question are correct, or what was measured of them."""

@@ -12,6 +12,7 @@ from mores.benchmark import reference
 from mores.benchmark.appraise import appraise, measure
 from mores.benchmark.benchmark import Benchmark, Graded
 from mores.benchmark.choice import SHUFFLED, shuffle
+from mores.benchmark.columns import with_columns
 from mores.benchmark.evidence import RetrievedEvidence, read_retrieval, retrieve
 from mores.benchmark.folder import (
     EVIDENCE,
@@ -54,6 +55,8 @@ class Session:
     asking: Asking = field(default_factory=Asking)
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     """Labels that users gave the questions; results are broken down by them."""
+    by: tuple[str, ...] = ()
+    """Columns of the questions that results are broken down by besides the benchmark's own."""
 
     @property
     def progress(self) -> Progress:
@@ -61,7 +64,7 @@ class Session:
         return self.asker.progress
 
     def items(self, benchmark: Benchmark) -> tuple[Benchmark, list[Item]]:
-        """Return the items to ask, and the benchmark with the labels that users gave them."""
+        """Return the items to ask, and the benchmark that is broken down by the labels and columns that users chose."""
         asking = self.asking
         whole = not asking.ids and not asking.shots
         items = read_items(benchmark, asking.data, asking.limit if whole else None, self.progress)
@@ -81,7 +84,9 @@ class Session:
             items = with_examples(benchmark, items, asking.shots)
         if asking.limit is not None and not whole:
             items = spread(benchmark, items, asking.limit)
-        return label(benchmark, items, self.labels) if self.labels else (benchmark, items)
+        if self.labels:
+            benchmark, items = label(benchmark, items, self.labels)
+        return with_columns(benchmark, items, self.by), items
 
     def job(self, benchmark: Benchmark, items: Sequence[Item]) -> BenchJob:
         """Return what will be asked, and how."""

@@ -162,6 +162,12 @@ class BenchSettings(QuestionSettings, table="bench"):
         place="new folder",
         help="Folder for the runs: one folder for each benchmark and model.",
     )
+    by: Names = setting(
+        default=(),
+        metavar="COLUMN",
+        help="Also show the result by this column of the questions, whatever their table or dataset has (may be "
+        "repeated).",
+    )
 
 
 class MoreModels(Settings):

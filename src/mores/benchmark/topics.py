@@ -35,7 +35,7 @@ from mores.types import Failure, FailureKind, Item, Record, Result, Sample
 
 MOST_TOKENS = 512
 """A model may think aloud first."""
-_NUMBER = re.compile(r"[\s*_`\"'(#]*(\d+)[\s*_`\"').:]*")
+_NUMBER = re.compile(r"[\s*_`\"'(#]*(\d{1,9})[\s*_`\"').:]*")
 
 
 REGIONS = "regions.jsonl"

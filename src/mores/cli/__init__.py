@@ -75,8 +75,8 @@ class _Commands(click.Group):
             raise
         except MoresError as exc:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
-            if command and exc.setting not in _options(command):
-                exc.setting = ""  # the same setting may come from an argument or from a file
+            if command:  # the same setting may come from an argument or from a file
+                exc.setting = _flags(command).get(exc.setting, "")
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -84,12 +84,13 @@ class _Commands(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
-def _options(command: click.Command) -> set[str]:
-    """Return the options of a command and of its subcommands, as settings are spelled."""
-    options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
-    names = {name.removeprefix("--").replace("-", "_") for option in options for name in option.opts}
+def _flags(command: click.Command) -> dict[str, str]:
+    """Return the option of each setting of a command and of its subcommands, also by the name that the option has."""
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    flags = {option.name: option.opts[0] for option in options if option.name}
+    flags |= {flag.removeprefix("--").replace("-", "_"): flag for option in options for flag in option.opts}
     inner = command.commands.values() if isinstance(command, click.Group) else ()
-    return names.union(*map(_options, inner))
+    return {name: flag for each in map(_flags, inner) for name, flag in each.items()} | flags
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -125,8 +126,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"gate failed: {exc}", err=True)
         code = 3
     except MoresError as exc:
-        setting = exc.setting.replace("_", "-")
-        click.echo(f"error: {exc} (--{setting})" if setting else f"error: {exc}", err=True)
+        click.echo(f"error: {exc} ({exc.setting})" if exc.setting else f"error: {exc}", err=True)
         code = 2 if isinstance(exc, ConfigError) else 1
     except OSError as exc:
         if exc.filename:

@@ -132,7 +132,9 @@ def bench(
         return
     chosen = [each for name in dict.fromkeys(names) for each in all_in(name)]
     gate.require_baseline(each.name for each in chosen)
-    sessions = [open_session(model, settings, chosen) for model in dict.fromkeys((settings.model, *more.also))]
+    sessions = [
+        open_session(model, settings, chosen, settings.by) for model in dict.fromkeys((settings.model, *more.also))
+    ]
     for each in chosen:
         sessions[0].asking.check(each, sessions[0].judges)
     with asking(*(session.asker for session in sessions)):

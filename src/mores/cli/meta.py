@@ -13,12 +13,12 @@ from mores.io import write_text
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
 from mores.planning.settings import PlanSettings
 from mores.rating.settings import RateSettings
-from mores.report.settings import DryRunSettings, GroupSettings, OutputSettings
+from mores.report.settings import DryRunSettings, OutputSettings
 from mores.settings import apply
 
 
-@command(MetaSettings, GroupSettings, DryRunSettings, OutputSettings)
-def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, output: OutputSettings) -> None:
+@command(MetaSettings, DryRunSettings, OutputSettings)
+def meta(settings: MetaSettings, dry: DryRunSettings, output: OutputSettings) -> None:
     """Measure how good metrics are at finding the cultural errors of a dataset, against baselines, with intervals.
 
     The judgements of each metric are kept in the folder --out, with the tables (tables.md), everything as data
@@ -30,6 +30,7 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
     """
     from mores.metaevaluation.api import open_session, run_session
     from mores.metaevaluation.folder import JUDGEMENTS, MetaRun
+    from mores.metaevaluation.session import MetaSession
     from mores.report.meta import describe_meta, markdown_tables
 
     session = open_session(settings)
@@ -41,16 +42,16 @@ def meta(settings: MetaSettings, group: GroupSettings, dry: DryRunSettings, outp
         return
     done = run_asking(session.askers(), run_session(session, settings.data, settings.out))
     tables = None
-    if isinstance(done, MetaRun):
+    if isinstance(done, MetaRun) and isinstance(session, MetaSession):
         write_text(done.path / "tables.md", markdown_tables(done.result))
-        tables = describe_meta(done.result, group.by or "source").printed
+        tables = describe_meta(done.result, session.data.groupings or ("source",)).printed
     show_run(done, output, done.result.model_dump(mode="json"), "meta.html", tables)
     if silent := done.result.silent:
         raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")
 
 
-@command(CompareSettings, GroupSettings, OutputSettings)
-def compare(settings: CompareSettings, group: GroupSettings, output: OutputSettings) -> None:
+@command(CompareSettings, OutputSettings)
+def compare(settings: CompareSettings, output: OutputSettings) -> None:
     """Test whether A and B differ, and list what changed: two runs of `mores score` or `bench`, or files of judgements.
 
     With --data, they are two judges of the same samples: which one finds the errors better, or agrees better with
@@ -61,7 +62,7 @@ def compare(settings: CompareSettings, group: GroupSettings, output: OutputSetti
     from mores.report.meta import describe_versus
 
     versus = run(apply(load("compare"), settings))
-    show_document(describe_versus(versus, group.by or next(iter(versus.by), "source")), output, versus)
+    show_document(describe_versus(versus, max(1, len(settings.by))), output, versus)
 
 
 @command(RateSettings, OutputSettings)

@@ -96,7 +96,9 @@ def _describe(counts: Counts, price: Price | None) -> str:
     """Return what was called, what it cost, and what is waited for."""
     rate = counts.calls / max(1e-9, time.monotonic() - counts.started)
     parts = [f"{counts.calls} calls ({rate:.1f}/s)" if counts.calls else "no calls"]
-    numbers = {"known already": counts.cached, "failed": counts.failed, "retries": counts.retries}
+    blamed = ", ".join(f"the {blame}" + f": {n:,}" * (n < counts.failed) for blame, n in counts.blamed.items() if n)
+    failed = f"failed (fault of {blamed})"
+    numbers = {"known already": counts.cached, failed: counts.failed, "retries": counts.retries}
     parts += [f"{n} {what}" for what, n in numbers.items() if n]
     if price and any(price):
         parts.append(money(price.cost(counts.prompt_tokens, counts.completion_tokens), 4))

@@ -144,7 +144,7 @@ def calibrate(
         "the confidence is always the same, so it cannot separate correct from incorrect answers": same,
     }
     return CalibrationResult(
-        model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, source=source,
+        model=subject.model, benchmark=subject.name, signature=subject.signature, source=source,
         figures=confidence_results(cells, sheet.missing.total()), by=sheet.groups(), bins=sheet.bins(),
         curve=tuple(Point(**point._asdict()) for point in points),
         most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -107,16 +108,16 @@ async def ask_confidence(job: BenchJob, answers: Path, confidences: Path) -> Non
     schema = SCHEMA if job.model.constrained else None
     stage = f"{job.benchmark.name}: asking with confidence"
     job.asker.announce(stage, job.jobs())
-    with JsonlWriter(answers) as writer:
-
-        def read(answer: Answer) -> Stated:
-            text, record = _stated(answer)
-            response = job.response(answer, logprobs=True).model_copy(update={"text": text})
-            writer.write(Said(sample=answer.job.sample, response=response))
-            return record
-
-        jobs = (_with_confidence(call, job.asking.variant, schema) for call in job.jobs())
-        await job.asker.write(confidences, jobs, read, stage=stage, total=job.answers)
+    jobs = (_with_confidence(call, job.asking.variant, schema) for call in job.jobs())
+    with JsonlWriter(answers) as said, JsonlWriter(confidences) as stated:
+        async with job.asker.progress.stage(stage, job.answers, job.asker.price) as counts:
+            asking = job.asker.ask(jobs, counts=counts, read=lambda answer: _stated(answer)[1])
+            async with aclosing(asking) as replies:
+                async for answer in replies:
+                    text, record = _stated(answer)
+                    response = job.response(answer, logprobs=True).model_copy(update={"text": text})
+                    said.write(Said(sample=answer.job.sample, response=response))
+                    stated.write(record)
 
 
 def read_stated(path: Path) -> dict[Key, float | Failure]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -37,6 +37,7 @@ from mores.io import read_records
 from mores.models.base import Stop, greedy
 from mores.models.written import without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
+from mores.stats.missing import decide
 from mores.stats.resampling import compare_means
 from mores.stats.results import difference_result, mean_result
 from mores.types import Failure, Item, Record, Result, Signature
@@ -51,6 +52,8 @@ VERBATIM = 0.9
 """A second half of which so much stands in one piece in the answer was known by heart."""
 CASES = 20
 COMPLETION_TOKENS = 128
+LONGEST_COMPLETION = 32 * COMPLETION_TOKENS
+"""Characters that are compared: a server may ignore how many tokens it may write."""
 _PROMPTS = {
     name: read_prompt(__file__, f"prompts/{name}")
     for name in ("complete.known", "complete.plain", "paraphrase.en", "recognise.en")
@@ -76,7 +79,8 @@ class CompletedHalf(Record):
     expected: str
     written: str
     overlap: float
-    """The longest stretch of the second half in the answer, as a share of it."""
+    """The longest stretch of the second half in the answer, as a share of it; below 0 where there is no answer."""
+    failure: Failure | None = None
 
 
 class Contamination(Record):
@@ -95,9 +99,14 @@ class Contamination(Record):
 
     @property
     def flagged(self) -> list[str]:
-        """The tests that say that the data was seen."""
+        """The tests that say that the data was seen, whatever is missing."""
+        return [test.name for test in self.significant if not test.difference.unscored or decide(test.difference) > 0]
+
+    @property
+    def significant(self) -> list[ContaminationTest]:
+        """The tests that say so by the answers that are there."""
         tested = [test for test in self.tests if test.p is not None]
-        return [test.name for test in tested if (test.p or 0.0) < FLAGGED / len(tested)]
+        return [test for test in tested if (test.p or 0.0) < FLAGGED / len(tested)]
 
 
 async def find_contamination(job: BenchJob, judge: Asker | None, folder: Path) -> Contamination:
@@ -111,7 +120,8 @@ async def find_contamination(job: BenchJob, judge: Asker | None, folder: Path) -
     completed: list[CompletedHalf] = []
     if halves:
         known, plain = [await _complete(job, folder, name, halves) for name in ("complete.known", "complete.plain")]
-        test, _ = compare(COMPLETION, *({each.item_id: each.overlap for each in part} for part in (known, plain)))
+        overlaps = ({each.item_id: each.overlap for each in part} for part in (known, plain))
+        test = compare(COMPLETION, *overlaps, [item.id for item, _, _ in halves])
         left_out["completion: no answer"] += len(halves) - test.seen.n
         tests, completed = [*tests, test], known
     if halves and judge:
@@ -133,21 +143,27 @@ async def find_contamination(job: BenchJob, judge: Asker | None, folder: Path) -
 
 
 def compare(
-    name: str, seen: Mapping[str, float], control: Mapping[str, float], *, tested: bool = True
-) -> tuple[ContaminationTest, int]:
-    """Return a test on the questions that have both values, and how many have only one."""
-    shared = sorted(seen.keys() & control.keys())
-    first, second = np.array([seen[id_] for id_ in shared]), np.array([control[id_] for id_ in shared])
-    test = compare_means(first, second, permutations=PERMUTATIONS) if tested else None
+    name: str,
+    seen: Mapping[str, float],
+    control: Mapping[str, float],
+    asked: Collection[str] = (),
+    *,
+    tested: bool = True,
+) -> ContaminationTest:
+    """Return a test on the questions that have both values; the others of those `asked` are missing."""
+    ids = sorted({*asked, *seen, *control})
+    first, second = (np.array([values.get(id_, np.nan) for id_ in ids]) for values in (seen, control))
+    both = ~np.isnan(first + second)
+    lost, pair = int((~both).sum()), (first[both], second[both])
+    test = compare_means(*pair, permutations=PERMUTATIONS) if tested else None
     one_sided = None if test is None else test.p_value / 2 if test.difference > 0 else 1 - test.p_value / 2
-    result = ContaminationTest(
+    return ContaminationTest(
         name=name,
-        seen=mean_result("seen", first),
-        control=mean_result("control", second),
+        seen=mean_result("seen", pair[0], unscored=lost),
+        control=mean_result("control", pair[1], unscored=lost),
         difference=difference_result("difference", first, second),
         p=one_sided,
     )
-    return result, len(seen.keys() | control.keys()) - len(shared)
 
 
 # ---- order -----------------------------------------------------------------------------------------------------
@@ -180,7 +196,7 @@ async def _exchange(job: BenchJob, folder: Path, left_out: Counter[str]) -> Cont
         await part.grade(folder / f"{name}.{RESPONSES}", folder / f"{name}.{VERDICTS}")
         verdicts = read_records(folder / f"{name}.{VERDICTS}", Verdict)
         credit.append({v.item_id: float(v.label is Label.CORRECT) for v in verdicts if v.label})
-    test, _ = compare(ORDER, *credit)
+    test = compare(ORDER, *credit, [item.id for item, _ in pairs])
     left_out["order: an answer could not be graded"] += len(pairs) - test.seen.n
     return test
 
@@ -219,7 +235,7 @@ async def _complete(
 
     def read(answer: Answer) -> CompletedHalf:
         (half, rest), reply = answer.job.data, answer.read(Stop.LENGTH, empty=True)
-        written = "" if isinstance(reply, Failure) else without_thoughts(reply.whole)
+        written = "" if isinstance(reply, Failure) else without_thoughts(reply.whole)[:LONGEST_COMPLETION]
         share = -1.0 if isinstance(reply, Failure) else overlap(written, rest)
         return CompletedHalf(
             item_id=answer.job.id,
@@ -227,6 +243,7 @@ async def _complete(
             expected=shorten(rest, LONGEST),
             written=shorten(written, LONGEST),
             overlap=share,
+            failure=reply if isinstance(reply, Failure) else None,
         )
 
     path = folder / f"{name}.jsonl"
@@ -303,8 +320,7 @@ async def _recognise(job: BenchJob, judge: Asker, folder: Path, by_id: Mapping[s
         if row.probability is not None:
             shares.setdefault(row.item_id, []).append(row.probability)
     both = {id_: sum(pair) / 2 for id_, pair in shares.items() if len(pair) == 2}
-    test, _ = compare(RECOGNITION, both, {id_: 1 - share for id_, share in both.items()}, tested=False)
-    return test
+    return compare(RECOGNITION, both, {id_: 1 - share for id_, share in both.items()}, by_id, tested=False)
 
 
 def paragraph(result: Contamination) -> str:
@@ -327,5 +343,9 @@ def paragraph(result: Contamination) -> str:
                 f"probability of {seen}; the style of a paraphrase alone may be the reason.",
             }[test.name]
         )
-    verdict = "There is no sign that it has seen" if not result.flagged else "It has probably seen"
+    if not words:
+        return f"Whether it has seen the test data of {result.benchmark} is not known: nothing could be measured."
+    missing = "That answers are missing may explain the signs that it has seen"
+    verdict = missing if result.significant else "There is no sign that it has seen"
+    verdict = "It has probably seen" if result.flagged else verdict
     return f"{verdict} the test data of {result.benchmark}. {' '.join(words)}"

@@ -349,7 +349,8 @@ def _profile_words(profile: LocalityProfile, grouping: str) -> str:
     small = sum(local.verdict == "too few" for local in profile.groups)
     remark = f" {small} groups have fewer than {LEAST} questions and were not tested." if small else ""
     if not any(differences):
-        tested = len(profile.groups) - small
+        if not (tested := len(profile.groups) - small):
+            return f"{opening} No group by {grouping} has the {LEAST} questions that a test needs."
         same = f"None of its {tested} tested groups by {grouping} differs significantly from the overall result."
         return f"{opening} {same}{remark}"
     return f"{opening} It is {' and '.join(filter(None, differences))}.{remark}"

@@ -39,6 +39,13 @@ class Subject:
     items: Sequence[Item]
     model: str
     signature: Signature
+    variation: str = ""
+    """How it was asked, if not as published: with its options in another order, for example."""
+
+    @property
+    def name(self) -> str:
+        """The benchmark and the way in which it was asked."""
+        return ".".join(filter(None, (self.benchmark.name, self.variation)))
 
     def __post_init__(self) -> None:
         if self.benchmark.grade is None and self.benchmark.judging is None:
@@ -71,7 +78,8 @@ def subject_of_run(run: BenchJob, **extra: str) -> Subject:
 def subject_of_folder(folder: BenchRun) -> Subject:
     """Return the subject of a run that `mores bench` wrote."""
     result, items = folder.result, folder.items()
-    return Subject(with_labels(folder.benchmark(), items), items, result.model, result.signature)
+    benchmark = with_labels(folder.benchmark(), items)
+    return Subject(benchmark, items, result.model, result.signature, result.variation)
 
 
 def shorten(text: str | None, longest: int = 300) -> str:

@@ -174,7 +174,7 @@ def measure_stability(subject: Subject, verdicts: Iterable[Verdict]) -> Stabilit
     if any(subject.benchmark.unit(item) != item.id for item in subject.items):
         notes.append("a question has several parts, and is correct if all are")
     return Stability(
-        model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, questions=len(units),
+        model=subject.model, benchmark=subject.name, signature=subject.signature, questions=len(units),
         samples=samples, depth=table.depth, figures=table.figures(np.ones(len(units), dtype=np.bool_)),
         by=_group_figures(subject, units, table), curves=table.curves(), sometimes_in_all=len(sometimes),
         sometimes=tuple(_unstable(unit, subject.units[unit], tallies[unit]) for unit in ranked[:LISTED]),

@@ -120,7 +120,7 @@ class Asker:
             async for answer in answers:
                 thing, remaining = answer.job.data
                 if answer.job.request is _NO_CALL:
-                    counts.failed -= 1
+                    counts.blamed[_NO_CALL.blame] -= 1
                 else:
                     replies.append(read_reply(answer))
                 finished += remaining == 0
@@ -144,7 +144,10 @@ class Asker:
             with JsonlWriter(path) as writer:
                 async with aclosing(self.ask(jobs, follow=follow, counts=counts, read=read)) as answers:
                     async for answer in answers:
-                        writer.write(read(answer))
+                        record = read(answer)
+                        if answer.failure and getattr(record, "failure", answer.failure) is None:
+                            counts.blamed[answer.failure.blame] -= 1  # what needed no call is no failure
+                        writer.write(record)
 
     def announce(self, stage: str, jobs: Iterable[Job]) -> None:
         """Announce the maximum cost of calls, if the price is known; answers in the store cost nothing."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 
-from mores.types import Usage
+from mores.types import Blame, Failure, Usage
 
 
 @dataclass
@@ -14,7 +15,8 @@ class Counts:
 
     done: int = 0
     cached: int = 0
-    failed: int = 0
+    blamed: Counter[Blame] = field(default_factory=Counter)
+    """What failed, by whose fault it was."""
     calls: int = 0
     """Answers received from the model in this run."""
     retries: int = 0
@@ -27,6 +29,16 @@ class Counts:
     gives_up_at: float | None = None
     """While the server cannot be reached: when the wait ends, by `time.monotonic`."""
     started: float = field(default_factory=time.monotonic)
+
+    @property
+    def failed(self) -> int:
+        """How much failed."""
+        return self.blamed.total()
+
+    def fail(self, failure: Failure | None) -> None:
+        """Count a failure, where there is one."""
+        if failure is not None:
+            self.blamed[failure.blame] += 1
 
     def add(self, usage: Usage) -> None:
         """Count an answer of the model."""

@@ -138,7 +138,7 @@ class _Runner:
                 self.next_out += 1
                 self.counts.done += 1
                 self.counts.cached += answer.cached
-                self.counts.failed += answer.failure is not None
+                self.counts.fail(answer.failure)
                 yield answer
             self.room.set()
             if self.problem is not None:

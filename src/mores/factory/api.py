@@ -127,8 +127,9 @@ def _chosen(settings: BuildSettings) -> BuildRecipe:
 
 def _soft_settings(settings: BuildSettings, recipe: BuildRecipe) -> SoftErrorSettings:
     repair = recipe.edition > 2 if settings.repair is None else settings.repair
+    severity = settings.soft_severity or ("answered" if recipe.edition > 2 else "asked")
     given = {name: getattr(settings, name) for name in ("max_tokens", "temperature", "at_once")}
-    return SoftErrorSettings(repair=repair, **given)
+    return SoftErrorSettings(repair=repair, severity=severity, **given)
 
 
 def _plan(
@@ -168,7 +169,7 @@ def list_sources(settings: SourcesSettings, note: Callable[[object], None]) -> l
 async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) -> Softened:
     """Soft errors by a model; what it fails to make is counted by kind and by reason."""
     soft: list[Gold] = []
-    dropped, failures, repaired = Counter[str](), Counter[str](), Counter[str]()
+    dropped, failures, repaired, severities = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     asked: list[Asked] = [(gold, severity) for gold in golds for severity in Severity]
     sources = {name: [0, n] for name, n in Counter(gold.sample.source or "" for gold, _ in asked).items()}
     for makes in (make_several, make_each) if settings.at_once > 1 else (make_each,):
@@ -181,6 +182,8 @@ async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) 
                 if isinstance(result, Gold):
                     soft.append(result)
                     sources[result.sample.source or ""][0] += 1
+                    if (severity := result.report.errors[0].severity) != pair[1]:
+                        severities[f"{pair[1]} errors were asked for, and the model calls them {severity}"] += 1
                 elif result is None:
                     dropped["nothing in the pair is about a culture, the model says"] += 1
                 elif makes is make_several:
@@ -194,6 +197,7 @@ async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) 
         reasons["for other reasons"] = rest
     lines = [f"{number:,}: {reason}" for reason, number in reasons.items()]
     lines += [f"{number:,} repaired: {reason}" for reason, number in repaired.most_common()]
+    lines += [f"{number:,}: {reason}" for reason, number in severities.items()]
     lines += [f"{source}: {made:,} of {number:,}" for source, (made, number) in sources.items() if len(sources) > 1]
     made = f"{len(soft):,} soft errors made" + (f", {dropped.total():,} dropped:" if lines else "")
     asker.progress.note("\n  ".join([made, *lines]))
@@ -203,6 +207,7 @@ async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) 
         dropped=reasons,
         repaired=dict(repaired.most_common()),
         made={name: (made, number) for name, (made, number) in sources.items()},
+        severities=dict(severities),
     )
 
 

@@ -17,27 +17,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mores.factory.shortcut import (
-    FEWEST,
     ONE,
     Classify,
     Integers,
     Labels,
+    Marks,
     SeenTexts,
     Shortcut,
     audit,
     char_ngrams,
     count_tokens,
-    even_rows,
+    mark,
     plain,
     probability,
-    regress,
     shape,
 )
 
@@ -63,7 +61,8 @@ class Auditor(NamedTuple):
     """A classifier, and how it sees texts."""
 
     look: Callable[[Sequence[str]], Any]
-    classify: Classify
+    classify: Classify | int
+    """Or the steps of a logistic regression."""
 
 
 def audit_texts(
@@ -75,10 +74,14 @@ def audit_texts(
 ) -> dict[str, dict[str, Shortcut]]:
     """Return the result of each classifier in each part, which is given by the places of its texts."""
     results: dict[str, dict[str, Shortcut]] = {}
-    labels, fold_of = np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64)
+    thinned = {part: thin(rows) for part, rows in parts.items()}
+    looked_at = np.unique(np.concatenate(list(thinned.values())))
+    labels, fold_of = np.asarray(correct, dtype=bool)[looked_at], np.asarray(folds, dtype=np.int64)[looked_at]
+    chosen = [texts[place] for place in looked_at.tolist()]
+    places = {part: np.searchsorted(looked_at, rows) for part, rows in thinned.items()}
     for name, auditor in auditors:
-        seen = SeenTexts(auditor.look(texts), labels, fold_of)
-        results[name] = {part: audit(seen.take(thin(rows)), auditor.classify) for part, rows in parts.items()}
+        seen = SeenTexts(auditor.look(chosen), labels, fold_of)
+        results[name] = {part: audit(seen.take(rows), auditor.classify) for part, rows in places.items()}
     return results
 
 
@@ -173,14 +176,12 @@ AUDITORS: dict[str, Auditor] = {
 }
 
 
-def words_and_pairs(texts: Iterable[Sequence[str]]) -> Any:
+def words_and_pairs(texts: Iterable[Sequence[str]]) -> Marks:
     """Return the words of each text and its pairs of neighbouring words, in rows of equal length."""
-    tokens = count_tokens(dict.fromkeys([*words, *map(" ".join, pairwise(words))]) for words in texts)
-    return even_rows(tokens[:, np.bincount(tokens.indices, minlength=tokens.shape[1]) >= FEWEST])
+    return mark(dict.fromkeys([*words, *map(" ".join, pairwise(words))]) for words in texts)
 
 
 LONG_FIT = 30
 """Steps of a fit on words alone, which converges."""
-regress_long = partial(regress, rounds=LONG_FIT)
-WORD_PAIRS = Auditor(lambda texts: words_and_pairs(re.findall(r"\w+", text.lower()) for text in texts), regress_long)
+WORD_PAIRS = Auditor(lambda texts: words_and_pairs(re.findall(r"\w+", text.lower()) for text in texts), LONG_FIT)
 """From edition 3 on, which balances words with it too."""

@@ -23,6 +23,7 @@ import numpy as np
 
 from mores.factory.drafts import Draft, draw
 from mores.factory.items import Task
+from mores.factory.shortcut import ROUNDS as STEPS
 from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold, see
 from mores.factory.split import normalise
 
@@ -92,7 +93,7 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
         cells.append((folds[d.item.name], d.item.options.index(d.answer) if is_option else 0))
     places = [draw(seed, d.key) for d in ordered]
     rows = np.arange(len(ordered))
-    odds = out_of_fold(everything)
+    odds = out_of_fold(everything, STEPS)
     for _ in range(ROUNDS):
         candidates = [(cells[row], value, row) for row, value in zip(rows.tolist(), odds.tolist(), strict=True)]
         order = sorted(candidates, key=lambda c: (*c[:2], places[c[2]]))
@@ -101,7 +102,7 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
         span = max(count, CALIPER * NEAR * len({cells[row] for row in rows.tolist()}))
         rows = _pair(order, ordered, math.isqrt(variance) * span // (CALIPER * count))
         seen = everything.take(rows)
-        odds = out_of_fold(seen)
+        odds = out_of_fold(seen, STEPS)
         shortcut = gain(odds, seen.correct)
         if not len(rows) or shortcut.value <= max(shortcut.error / 2, ENOUGH):
             break

@@ -53,6 +53,8 @@ class Softened(Record):
     """Answers that could be used after a repair, by what was wrong with them."""
     made: dict[str, tuple[int, int]] = Field(default_factory=dict)
     """How many soft errors were made, and asked for, of each source."""
+    severities: dict[str, int] = Field(default_factory=dict)
+    """Samples whose errors have another severity than the one that was asked for, by both."""
 
 
 Soften = Callable[[list[Gold]], Softened]
@@ -319,8 +321,9 @@ def _drafts(
         for item in session.progress.track("making errors", items, len(items)):
             yield from drafts(item, make, recipe.seed, edition)
         texts = compose(items, fold_of, recipe.seed, recipe.compose, edition)
+        known: dict[str, list[ChangedText]] = {}
         for text in session.progress.track("composing texts", texts):
-            yield from text_drafts(text, pool, recipe.seed, recipe.errors, edition)
+            yield from text_drafts(text, pool, recipe.seed, recipe.errors, edition, known)
         return
     if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")

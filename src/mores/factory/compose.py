@@ -34,6 +34,8 @@ CONNECTIVES = ("", "", "", "Also, ", "In addition, ", "Besides, ", "Beyond that,
 FALLBACK = "life"
 """The topic of facts that fit no other, or too few of which do."""
 
+_KNOWN = 4096
+"""Facts whose changes are kept, because each is told in several texts."""
 _SENTENCE_END = re.compile(r"[.!?。！？।॥؟][\"'”’»)\]]*$")
 _CAN_FOLLOW = re.compile(r"(?:The|A|An|What|One|People|If|As for|It|In|At|During|When|Most|Many|Some|There) ")
 """First words that become lower-case after a connective; any other may be a name."""
@@ -97,11 +99,28 @@ def compose(
                         yield _text(chosen, topic, seed, use)
 
 
-def text_drafts(text: ComposedText, pool: Pool, seed: int, most: int, edition: int = 2) -> Iterator[Draft]:
-    """Yield the text without errors, and with one, two and so on up to `most`, each in another fact."""
+def text_drafts(
+    text: ComposedText,
+    pool: Pool,
+    seed: int,
+    most: int,
+    edition: int = 2,
+    known: dict[str, list[ChangedText]] | None = None,
+) -> Iterator[Draft]:
+    """Yield the text without errors, and with one, two and so on up to `most`, each in another fact.
+
+    `known` keeps the changes of the latest facts, for the next texts that tell them.
+    """
     parts = tuple(fact.item for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
-    by_fact = [list(changes(fact, pool, seed, RULES, edition=edition)) for fact in text.facts]
+    known = {} if known is None else known
+    by_fact = []
+    for fact in text.facts:
+        if (name := fact.item.name) not in known:
+            known[name] = list(changes(fact, pool, seed, RULES, edition=edition))
+            if len(known) > _KNOWN:
+                del known[next(iter(known))]
+        by_fact.append(known[name])
     changeable = [place for place, options in enumerate(by_fact) if options]
     order = sorted(changeable, key=lambda place: draw(seed, "fact", text.item.id, str(place)))
     for count in range(1, min(most, len(order)) + 1):

@@ -68,6 +68,7 @@ CHANGES_3 = (
     "Rows of CANDLE and CultureAtlas that are not about the life of people of their country are left out.",
     "A short answer has one of nine wordings as a sentence instead of four, and a sentence may state a wrong answer of "
     "the source.",
+    "A soft error by a model has the severity that the model assigns, not the one that it was asked for.",
 )
 """The changes from edition 2 to edition 3."""
 OF_ERRORS = ("severity", "error type")
@@ -128,7 +129,11 @@ def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]
         **({"failures": built.failures} if built.failures else {}),
         **({"dropped": built.dropped} if built.dropped and recipe.edition > 2 else {}),
         **(
-            {"repaired": soft.repaired, "soft_errors": {name: list(counts) for name, counts in soft.made.items()}}
+            {
+                "repaired": soft.repaired,
+                "severities": soft.severities,
+                "soft_errors": {name: list(counts) for name, counts in soft.made.items()},
+            }
             if (soft := built.softened) and recipe.edition > 2
             else {}
         ),
@@ -162,6 +167,7 @@ def render(about: dict[str, Any]) -> str:
         "validated": tell_validation(about),
         "dropped": {},
         "repaired": {},
+        "severities": {},
         "soft_errors": {},
         "canary": "",
         "tell_canary": tell_canary,
@@ -206,6 +212,8 @@ _OF_SAMPLE = tuple(name for name in Sample.model_fields if name not in ("evidenc
 COLUMNS = (*_OF_SAMPLE, "task", "kind", "maker", "answer", "item", "group", "report")
 ROWS = 10_000
 """Rows of a Parquet row group."""
+_FEW = 500
+"""Rows that are kept as Python's objects."""
 
 
 def write(
@@ -258,6 +266,7 @@ class _Split:
         self._part = make_part(folder / f".{split}.parquet.part")
         self._parquet = pq.ParquetWriter(self._part, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
+        self._tables: list[Any] = []
 
     def __enter__(self) -> Self:
         self._jsonl.__enter__()
@@ -283,16 +292,26 @@ class _Split:
                 "score": float(sum(error.severity.weight for error in gold.report.errors)),
             }
         )
-        if len(self._rows) == ROWS:
+        if len(self._rows) == _FEW:
+            self._pack()
+        if len(self._tables) * _FEW == ROWS:
             self._flush()
         return self._jsonl.write(gold)
+
+    def _pack(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._tables.append(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows.clear()
 
     def _flush(self) -> None:
         import pyarrow as pa
 
-        if self._rows:
-            self._parquet.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
-            self._rows.clear()
+        self._pack()
+        if self._tables:
+            self._parquet.write_table(pa.concat_tables(self._tables).combine_chunks())
+            self._tables.clear()
 
 
 def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:

@@ -67,6 +67,12 @@ class BuildSettings(AskSettings, table="build"):
         default_text="from edition 3 on",
         result=True,
     )
+    soft_severity: Literal["answered", "asked"] | None = setting(
+        default=None,
+        help="With --soft model: an error has the severity that the model says it made, or the one it was asked for.",
+        default_text="answered; asked in edition 2",
+        result=True,
+    )
     sampling: Literal["shortcut-free", "paper"] | None = setting(
         default=None, help="How correct and wrong pairs are chosen.", default_text="the recipe's", result=True
     )

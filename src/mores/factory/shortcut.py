@@ -15,6 +15,8 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +34,17 @@ def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
     """Return the n-grams of each text, padded with spaces, as a matrix of ones with 2^bits columns."""
     from scipy.sparse import csr_matrix
 
+    lengths, found, counts = tuple(lengths), [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
+    for block in _blocks(texts):
+        columns, at = _ngrams(block, lengths, bits)
+        found.append(columns.astype(np.int32))
+        counts.append(np.diff(at))
+    cells, starts = np.concatenate(found), np.cumsum(np.concatenate(counts))
+    return csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(texts), 1 << bits))
+
+
+def _ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Integers, Integers]:
+    """Return the numbers of the n-grams of each text, one text after the other, and where each begins."""
     padded = [f" {text} " for text in texts]
     points = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     text_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
@@ -49,8 +62,7 @@ def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
     cells = np.sort(np.concatenate(rows) << bits | (mixed >> np.uint64(64 - bits)).astype(np.int64))
     cells = cells[np.diff(cells, prepend=-1) > 0]
     starts = np.searchsorted(cells, np.arange(len(texts) + 1, dtype=np.int64) << bits)
-    shape = (len(texts), 1 << bits)
-    return csr_matrix((np.ones(len(cells), np.int64), cells & ((1 << bits) - 1), starts), shape=shape)
+    return cells & ((1 << bits) - 1), starts
 
 
 def count_tokens(texts: Iterable[Iterable[str]]) -> Any:
@@ -79,6 +91,15 @@ FEWEST = 3
 """Minimum texts that have a column for it to be used; a rarer one says nothing about another fold."""
 _UNIT = 1 << 8
 """The length of a row, whatever its number of columns, and the precision of weights."""
+_BITS = 18
+"""Of the numbers of runs of characters."""
+_BLOCK = 1 << 17
+"""Characters that are looked at together."""
+_ROWS = 1 << 12
+"""Rows that are taken together."""
+_CELLS = 1 << 21
+"""Cells that are multiplied together."""
+_WORDS = re.compile(r"\w+")
 _PROBABILITY = np.array([round(ONE / (1 + math.exp(-step / 64))) for step in range(-1024, 1025)], np.int64)
 
 
@@ -89,6 +110,120 @@ class Shortcut(Record):
     error: float
     """Standard error."""
     n: int
+
+
+class Marks:
+    """Which columns each text has: a sparse matrix whose rows have equal lengths, so that a long text weighs no more.
+
+    It takes four bytes a cell; products are of integers and made in parts, so that they need little room besides.
+    """
+
+    def __init__(self, columns: npt.NDArray[np.int32], starts: Integers, width: int) -> None:
+        self.width = width
+        self._columns, self._starts = columns, starts
+        self._counts = np.diff(starts)
+        units = {count: _UNIT // max(1, math.isqrt(count)) for count in np.unique(self._counts).tolist()}
+        self._units = np.array([units[count] for count in self._counts.tolist()], np.int64)
+        self._parts: list[tuple[slice, Any]] = []
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __getitem__(self, at: Integers | Labels | slice) -> Marks:
+        """Return some of the rows."""
+        rows = np.arange(len(self))[at]
+        counts = self._counts[rows]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        columns = np.empty(starts[-1], np.int32)
+        for first in range(0, len(rows), _ROWS):
+            last = min(first + _ROWS, len(rows))
+            shift = np.repeat(self._starts[rows[first:last]] - starts[first:last], counts[first:last])
+            columns[starts[first] : starts[last]] = self._columns[shift + np.arange(starts[first], starts[last])]
+        return Marks(columns, starts, self.width)
+
+    def __matmul__(self, weights: Integers) -> Integers:
+        """Return the product with one or several columns of weights."""
+        product = np.empty((len(self), *weights.shape[1:]), np.int64)
+        for rows, part in self._matrices():
+            product[rows] = part @ weights
+        return product * self._units.reshape(-1, *[1] * (weights.ndim - 1))
+
+    def sums(self, values: Integers) -> Integers:
+        """Return the product of the transposed matrix with one or several values of each text."""
+        total = np.zeros((self.width, *values.shape[1:]), np.int64)
+        scaled = values * self._units.reshape(-1, *[1] * (values.ndim - 1))
+        for rows, part in self._matrices():
+            total += part.T @ scaled[rows]
+        return total
+
+    def sum(self, axis: int) -> Integers:
+        """Return the sums of the columns (0) or of the rows (1)."""
+        return self._units * self._counts if axis else self.sums(np.ones(len(self), np.int64))
+
+    def _matrices(self) -> list[tuple[slice, Any]]:
+        """Return some rows at a time as a matrix of ones, which share their ones."""
+        from scipy.sparse import csr_matrix
+
+        if not self._parts:
+            last, bounds = 0, [0]
+            while last < len(self):
+                limit = self._starts[last] + _CELLS
+                last = max(last + 1, int(np.searchsorted(self._starts, limit, "right")) - 1)
+                bounds.append(last)
+            cells = [self._starts[[first, last]].tolist() for first, last in pairwise(bounds)]
+            ones = np.ones(max((last - first for first, last in cells), default=0), np.int64)
+            for (first, last), (start, end) in zip(pairwise(bounds), cells, strict=True):
+                starts = (self._starts[first : last + 1] - start).astype(np.int32)
+                part = (ones[: end - start], self._columns[start:end], starts)
+                self._parts.append((slice(first, last), csr_matrix(part, shape=(last - first, self.width))))
+        return self._parts
+
+
+class _Marking:
+    """Marks that are collected text by text; columns that few texts have are left out at the end."""
+
+    def __init__(self, first: int = 0) -> None:
+        self._first = first
+        self._tokens: dict[str, int] = {}
+        self._blocks: list[tuple[npt.NDArray[np.int32], Integers]] = []
+
+    def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
+        """Add some texts with the tokens of each, none twice, and other columns, which are before those of tokens."""
+        known, cells, starts = self._tokens, array("i"), array("q", [0])
+        for text in tokens:
+            cells.extend(known.setdefault(token, len(known)) for token in text)
+            starts.append(len(cells))
+        at = np.array(starts, np.int64)
+        found, before = others or (np.zeros(0, np.int64), np.zeros(len(at), np.int64))
+        columns = np.empty(len(cells) + len(found), np.int32)
+        columns[np.arange(len(cells)) + np.repeat(before[:-1], np.diff(at))] = np.array(cells, np.int32) + self._first
+        columns[np.arange(len(found)) + np.repeat(at[1:], np.diff(before))] = found
+        self._blocks.append((columns, np.diff(at) + np.diff(before)))
+
+    def marks(self, everywhere: bool) -> Marks:
+        """Return what was collected, with one more column that every text has if that is wanted."""
+        width = self._first + len(self._tokens)
+        counts = np.zeros(width, np.int64)
+        for columns, _ in self._blocks:
+            counts += np.bincount(columns, minlength=width)
+        kept = counts >= FEWEST
+        number = (np.cumsum(kept) - 1).astype(np.int32)
+        size, width = int(counts[kept].sum()), int(kept.sum())
+        result = np.empty(size + everywhere * sum(len(of_text) for _, of_text in self._blocks), np.int32)
+        starts, end = [np.zeros(1, np.int64)], 0
+        self._blocks.reverse()
+        while self._blocks:
+            columns, of_text = self._blocks.pop()
+            used = kept[columns]
+            left = np.bincount(np.repeat(np.arange(len(of_text)), of_text)[used], minlength=len(of_text))
+            block = number[columns[used]]
+            if everywhere:
+                block = np.insert(block, np.cumsum(left), width).astype(np.int32)
+                left += 1
+            result[end : end + len(block)] = block
+            starts.append(end + np.cumsum(left))
+            end += len(block)
+        return Marks(result, np.concatenate(starts), width + everywhere)
 
 
 class SeenTexts(NamedTuple):
@@ -105,27 +240,36 @@ class SeenTexts(NamedTuple):
 
 def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> SeenTexts:
     """Return texts as the guesser sees them."""
-    return SeenTexts(even_rows(looks(texts)), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+    return SeenTexts(looks(texts), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
 
 
-def even_rows(rows: Any) -> Any:
-    """Return rows of equal length, so that a long text weighs no more than a short one."""
-    counts = np.diff(rows.indptr)
-    rows.data = np.repeat(np.array([_UNIT // max(1, math.isqrt(count)) for count in counts.tolist()]), counts)
-    return rows
+def looks(texts: Sequence[str]) -> Marks:
+    """Return words, characters and shape of each text, without columns that few texts have."""
+    marking = _Marking(1 << _BITS)
+    for block in _blocks(texts):
+        words = (dict.fromkeys([*_WORDS.findall(text.casefold()), *shape(text)]) for text in block)
+        marking.add(words, _ngrams(list(map(plain, block)), range(1, 5), _BITS))
+    return marking.marks(everywhere=True)
 
 
-def looks(texts: Sequence[str]) -> Any:
-    """Return words, characters and shape of each text as a sparse row of ones, without columns that few texts have."""
-    from scipy.sparse import csr_matrix, hstack
+def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield texts that are looked at together: their runs of characters need a hundred times their room."""
+    block, size = list[str](), 0
+    for text in texts:
+        block.append(text)
+        size += len(text)
+        if size >= _BLOCK:
+            yield block
+            block, size = [], 0
+    if block:
+        yield block
 
-    if not texts:
-        return csr_matrix((0, 1), dtype=np.int64)
-    words = (dict.fromkeys([*re.findall(r"\w+", text.casefold()), *shape(text)]) for text in texts)
-    tokens = count_tokens(words)
-    rows = hstack([tokens, char_ngrams(list(map(plain, texts)), range(1, 5), 18)]).tocsr()
-    common = np.bincount(rows.indices, minlength=rows.shape[1]) >= FEWEST
-    return hstack([rows[:, common], csr_matrix(np.ones((len(texts), 1), np.int64))]).tocsr()
+
+def mark(texts: Iterable[Iterable[str]]) -> Marks:
+    """Return the tokens of each text, none of which may be there twice, without those that few texts have."""
+    marking = _Marking()
+    marking.add(texts)
+    return marking.marks(everywhere=False)
 
 
 def plain(text: str) -> str:
@@ -133,53 +277,73 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
+_SIGNS = tuple(
+    (name, re.compile(pattern))
+    for name, pattern in (
+        ("digits", r"\d"),
+        ("signs", r"[^\w\s]|_"),
+        ("sentences", r"[.!?。！？।؟]+"),
+        ("commas", r"[,،、，;；]"),
+    )
+)
+
+
+@lru_cache(maxsize=20_000)
+def _class(name: str, count: int) -> str:
+    # Classes of numbers: 0 to 7 are one each, then there are four for each doubling.
+    extra = max(0, count.bit_length() - 3)
+    return f"\0{name} {(extra << 3) + (count >> extra)}"
+
+
 def shape(text: str) -> Iterator[str]:
     """Yield the shape of a text: its length, digits, capitals, signs and sentences, each as a class."""
     words = text.split()
-    counts = {
-        "characters": len(text),
-        "words": len(words),
-        "capitals": sum(word[:1].isupper() for word in words),
-        "digits": len(re.findall(r"\d", text)),
-        "signs": len(re.findall(r"[^\w\s]|_", text)),
-        "sentences": len(re.findall(r"[.!?。！？।؟]+", text)),
-        "commas": len(re.findall(r"[,،、，;；]", text)),
-    }
-    for name, count in counts.items():
-        # Classes of numbers: 0 to 7 are one each, then there are four for each doubling.
-        extra = max(0, count.bit_length() - 3)
-        yield f"\0{name} {(extra << 3) + (count >> extra)}"
+    yield _class("characters", len(text))
+    yield _class("words", len(words))
+    yield _class("capitals", sum([word[:1].isupper() for word in words]))
+    for name, pattern in _SIGNS:
+        yield _class(name, len(pattern.findall(text)))
     yield f"\0begins {unicodedata.category(text[0]) if text else ''}"
     yield f"\0ends {text[-1] if text and not text[-1].isalnum() else ''}"
 
 
-def out_of_fold(seen: SeenTexts, classify: Classify | None = None) -> Integers:
-    """Return the log-odds that each text is correct, from a guesser fitted on the other folds."""
+def out_of_fold(seen: SeenTexts, classify: Classify | int) -> Integers:
+    """Return the log-odds that each text is correct, from a guesser fitted on the other folds.
+
+    The guesser is a classifier, or a logistic regression of `Marks` with so many steps.
+    """
     rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
+    numbers = [n for n in np.unique(fold) if 0 < correct[fold != n].sum() < np.count_nonzero(fold != n)]
     odds = np.zeros(len(correct), np.int64)
-    for number in np.unique(fold):
+    if isinstance(classify, int):
+        used = np.stack([fold != number for number in numbers], axis=1) if numbers else np.ones((len(fold), 0), bool)
+        for column, of_fit in enumerate(regress(rows, correct, used, classify).T if numbers else ()):
+            odds[~used[:, column]] = of_fit[~used[:, column]]
+        return odds
+    for number in numbers:
         inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-        if 0 < correct[outside].sum() < len(outside):
-            odds[inside] = (classify or regress)(rows[outside], correct[outside], rows[inside])
+        odds[inside] = classify(rows[outside], correct[outside], rows[inside])
     return odds
 
 
-def regress(rows: Any, correct: Labels, others: Any, rounds: int = ROUNDS) -> Integers:
-    """Return log-odds by a logistic regression: accelerated gradient steps, with a step size for each column."""
-    columns = rows.T.tocsr()
-    wanted = np.where(correct, ONE, 0)
-    count, n_correct = len(correct), int(correct.sum())
+def regress(rows: Marks, correct: Labels, used: Labels, rounds: int = ROUNDS) -> Integers:
+    """Return the log-odds of all texts by logistic regressions: accelerated steps, with a size for each column.
+
+    There is one for each column of `used`, which says from which texts it learns. They are made together: reading the
+    rows takes most of the time.
+    """
+    wanted = np.where(correct, ONE, 0)[:, None]
+    count, n_correct = used.sum(axis=0), used[correct].sum(axis=0)
     # In sixteenths: correct and wrong texts count the same.
-    weight = np.where(correct, 8 * count // n_correct, 8 * count // (count - n_correct))
-    curvature = columns @ np.asarray(rows.sum(axis=1)).ravel() // 4 + _UNIT * _UNIT // 4
-    weights = before = np.zeros(rows.shape[1], np.int64)
+    weight = np.where(correct[:, None], 8 * count // n_correct, 8 * count // (count - n_correct)) * used
+    curvature = rows.sums(rows.sum(axis=1)[:, None] * used) // 4 + _UNIT * _UNIT // 4
+    weights = before = np.zeros(curvature.shape, np.int64)
     for step in range(rounds):
         ahead = weights + (weights - before) * step // (step + 3)
         missing = (wanted - probability(rows @ ahead // _UNIT**2)) * weight // 16
-        slope = columns @ missing * _UNIT - ahead * (_UNIT // 4)
+        slope = rows.sums(missing) * _UNIT - ahead * (_UNIT // 4)
         before, weights = weights, ahead + slope * _UNIT // curvature
-    odds: Integers = others @ weights // _UNIT**2
-    return odds
+    return rows @ weights // _UNIT**2
 
 
 def probability(odds: Integers) -> Integers:
@@ -197,6 +361,6 @@ def gain(odds: Integers, correct: Labels) -> Shortcut:
     return Shortcut(value=sum(rates) - 1, error=error, n=len(correct))
 
 
-def audit(seen: SeenTexts, classify: Classify | None = None) -> Shortcut:
+def audit(seen: SeenTexts, classify: Classify | int = ROUNDS) -> Shortcut:
     """Return the scaled accuracy of a classifier that sees the texts alone."""
     return gain(out_of_fold(seen, classify), seen.correct)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from mores.factory.audit import naive_bayes, regress_long, words_and_pairs
+from mores.factory.audit import LONG_FIT, naive_bayes, words_and_pairs
 from mores.factory.drafts import Draft, draw
 from mores.factory.errors.rules.edit import folded
 from mores.factory.shortcut import Classify, Integers, SeenTexts, count_tokens, gain, out_of_fold
@@ -40,8 +40,8 @@ FILTERS = 40
 """Times that classifiers are fitted anew, at most."""
 PORTION = 16
 """A classifier that does better by so much than it may costs one text in so many times as many at a time."""
-CLASSIFIERS: dict[str, Classify] = {
-    "logistic regression": regress_long,
+CLASSIFIERS: dict[str, Classify | int] = {
+    "logistic regression": LONG_FIT,
     "naive Bayes": naive_bayes,
 }
 

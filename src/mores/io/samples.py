@@ -20,6 +20,8 @@ from mores.types import DEFAULT_INSTRUCTION, Record, Sample
 
 def is_frame(data: object) -> bool:
     """Return whether this is a frame or a table, whose columns come as one object."""
+    if hasattr(data, "collect_schema") and not hasattr(data, "iter_rows"):
+        raise InputError(f"a {type(data).__name__} has no rows yet; give frame.collect()")
     return any(hasattr(data, name) for name in ("iter_rows", "to_batches", "itertuples")) and hasattr(data, "columns")
 
 

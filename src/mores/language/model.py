@@ -61,15 +61,17 @@ class Vocabulary:
         mask = len(self.slots) - 1
         slot = _hash(grams, mask)
         held = self.slots[slot]
-        indices = np.where(held == grams, self.indices[slot], np.int32(-1))
-        open_ = np.flatnonzero((held != grams) & (held != 0))
+        here = held == grams
+        indices = np.where(here, self.indices[slot], np.int32(-1))
+        open_ = np.flatnonzero(~here & (held != 0))
         for _ in range(self.probes):
             if not len(open_):
                 break
             slot[open_] = (slot[open_] + 1) & mask
             held = self.slots[slot[open_]]
-            indices[open_] = np.where(held == grams[open_], self.indices[slot[open_]], np.int32(-1))
-            open_ = open_[(held != grams[open_]) & (held != 0)]
+            here = held == grams[open_]
+            indices[open_] = np.where(here, self.indices[slot[open_]], np.int32(-1))
+            open_ = open_[~here & (held != 0)]
         return indices
 
 

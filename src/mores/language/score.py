@@ -15,6 +15,8 @@ from mores.language.spelling import MARK, PAIRS
 from mores.language.text import Ints, Segments
 
 Floats = npt.NDArray[np.float64]
+_ROWS = 130
+"""Segments at once in a script of one language; in one of so many languages, each is added up by itself."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +84,25 @@ def _add_up(segments: Segments, chosen: Ints, block: ScriptModel) -> tuple[Float
     """Return the sums of the rows of each segment's n-grams, the number of these, and of all its n-grams."""
     part = _only(segments, chosen)
     rows, possible = block.longest(part.codes)
-    segment_of = part.segment_of()
-    total: Floats = np.bincount(segment_of, weights=possible, minlength=len(chosen)).astype(np.float64)
-    counts: Floats = np.bincount(segment_of, weights=block.depths[rows], minlength=len(chosen)).astype(np.float64)
+    total, counts, largest = (
+        np.add.reduceat(of, part.starts, dtype=np.int64) for of in (possible, block.depths[rows], block.largest[rows])
+    )
     sums = np.empty((len(chosen), len(block.languages)), np.uint32)
-    # Segment by segment, as the processor's cache does not hold the rows of all; 16 bits nearly always suffice.
-    fits = np.bincount(segment_of, weights=block.largest[rows], minlength=len(chosen)) < 1 << 16
-    bounds = [*part.starts.tolist(), len(rows)]
-    for place, small in enumerate(fits.tolist()):
-        added = block.sums.take(rows[bounds[place] : bounds[place + 1]], axis=0)
-        sums[place] = np.add.reduce(added, axis=0, dtype=np.uint16 if small else np.uint32)
+    # Some segments at a time, as the processor's cache does not hold the rows of all; 16 bits nearly always suffice.
+    at_once = max(1, _ROWS // len(block.languages))
+    bounds = part.starts.tolist()
+    for first in range(0, len(chosen), at_once):
+        last = first + at_once
+        added = block.sums.take(rows[bounds[first] : bounds[last] if last < len(chosen) else None], axis=0)
+        small = largest[first:last].max() < 1 << 16
+        kind = np.uint16 if small else np.uint32
+        if at_once == 1:
+            sums[first] = np.add.reduce(added, axis=0, dtype=kind)
+        else:
+            sums[first:last] = np.add.reduceat(added, part.starts[first:last] - bounds[first], axis=0, dtype=kind)
     nats = sums / STEP
     nats += counts[:, None] * block.unseen
-    return nats, counts, total
+    return nats, counts.astype(np.float64), total.astype(np.float64)
 
 
 def _only(segments: Segments, chosen: Ints) -> Segments:

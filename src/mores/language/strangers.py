@@ -26,10 +26,11 @@ def is_strange(language: str, letters: str) -> bool:
     if not pairs:
         return False
     text = words(letters)
+    different = frozenset(text)
     return any(
         sum(map(strange.__contains__, text)) > sum(map(familiar.__contains__, text))
         for strange, familiar in pairs
-        if not strange.isdisjoint(text)
+        if not strange.isdisjoint(different)
     )
 
 

@@ -20,10 +20,12 @@ Ints = npt.NDArray[np.int64]
 
 SEGMENT = 60
 """After this many letters, the next end of a sentence starts a new segment."""
+_PARTS = 10
+"""The weights of letters are whole numbers of these parts."""
 
 _CODE = re.compile(r"```[^`\0]*```|`[^`\0\n]*`|\{[^{};\0]{0,500};[^{}\0]{0,2000}\}|\b[a-z0-9]+_\w+")
 _QUERY = re.compile(
-    r"\b(?:SELECT\b[^;\n\0]{1,200}?\bFROM|UPDATE\s\S+\sSET|INSERT INTO|DELETE FROM|(?:CREATE|ALTER|DROP) TABLE)\b"
+    r"\b(?:SELECT\b[^;\n\0]{1,200}?\bFROM|UPDATE\s[^\s\0]+\sSET|INSERT INTO|DELETE FROM|(?:CREATE|ALTER|DROP) TABLE)\b"
     r"[^;\n\0]*;?"
 )
 """SQL, whose words are English; people write it in capitals."""
@@ -103,8 +105,11 @@ def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
         joined = _QUERY.sub(" ", joined)
     joined = joined.lower()
     for pattern, signs in _REMOVED:
-        if any(sign in joined for sign in signs):
-            joined = pattern.sub(" ", joined)
+        if any(sign in joined for sign in signs):  # none reaches over a 0, and few texts have any
+            parts = (
+                pattern.sub(" ", part) if any(sign in part for sign in signs) else part for part in joined.split("\0")
+            )
+            joined = "\0".join(parts)
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
     properties = tables()
     return properties.fold[codes[~properties.drop[codes]]]
@@ -114,14 +119,13 @@ def _cut(
     codes: npt.NDArray[np.uint32], breaks: npt.NDArray[np.bool_], text: Ints, weight: npt.NDArray[np.float32]
 ) -> tuple[Ints, Ints]:
     """Return the segment of each character, and the text of each segment."""
-    letters_so_far = np.cumsum(weight, dtype=np.float64)
-    before = letters_so_far[breaks][text] if len(codes) else letters_so_far
-    part = ((letters_so_far - before) // SEGMENT).astype(np.int64)
-    end = tables().end[codes]
-    # The part that the last end of a sentence was in: it moves on only there, and begins anew with each text.
-    mark = np.where(breaks, 0, np.where(end, part, -1)) + text * (1 + int(part.max(initial=0)))
-    mark[~(breaks | end)] = -1
-    last = np.maximum.accumulate(mark)
-    new = np.ones(len(codes), np.bool_)
-    new[1:] = last[1:] != last[:-1]
+    letters_so_far = np.cumsum(np.rint(weight * _PARTS), dtype=np.int64)
+    before = letters_so_far[breaks]
+    # A segment begins with its text, or at an end of a sentence where enough letters came since the text began.
+    places = np.flatnonzero(breaks | tables().end[codes])
+    of_text = text[places]
+    part = (letters_so_far[places] - before[of_text]) // (SEGMENT * _PARTS)
+    mark = np.maximum.accumulate(part + of_text * (1 + int(part.max(initial=0))))
+    new = np.zeros(len(codes), np.bool_)
+    new[places[np.diff(mark, prepend=-1) > 0]] = True
     return np.cumsum(new) - 1, text[new]

@@ -133,7 +133,7 @@ class LongformEvaluation:
                 for surface in await asyncio.to_thread(stages.check_surfaces, chunk, self.check):
                     writer.write(surface)
                     counts.done += 1
-                    counts.failed += surface.failure is not None
+                    counts.fail(surface.failure)
 
     async def translate(self, counts: Counts) -> None:
         """Translate what is to be judged and not in English."""
@@ -183,7 +183,7 @@ class LongformEvaluation:
                 async with aclosing(find_all(self.backend, queries(), self.results)) as searches:
                     async for _, result in searches:
                         results.append(result)
-                        counts.failed += result.failure is not None
+                        counts.fail(result.failure)
                         write_finished(writer)
                 write_finished(writer)
         finally:

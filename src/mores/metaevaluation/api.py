@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -25,6 +25,8 @@ from mores.metaevaluation.scorers import AnyMetric, MetricScorer, by_sample, rea
 from mores.metaevaluation.session import MetaSession
 from mores.metaevaluation.settings import CompareSettings, MetaSettings
 from mores.metaevaluation.votes import read_votes, vote_tables
+from mores.metric.folder import ScoreRun
+from mores.metric.groups import find_columns
 from mores.metric.opening import make_metric
 from mores.registry import split_name
 from mores.run import Run, open_run
@@ -65,7 +67,7 @@ def open_session(settings: MetaSettings) -> JudgingSession:
     kind, file = split_data(settings.data)
     open_metric = partial(make_metric, settings=settings, report=settings.report)
     if kind == "juice":
-        _refuse(settings, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases")
+        _refuse(settings, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases", "by")
         if settings.baselines not in (("all",), ("none",)):
             raise ConfigError("JuICE has one baseline, which marks every sentence: all or none", setting="baselines")
         data = JuiceData(file)
@@ -80,7 +82,7 @@ def open_session(settings: MetaSettings) -> JudgingSession:
             limit=settings.limit,
         )
     if kind:
-        _refuse(settings, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
+        _refuse(settings, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines", "by")
         people = read_people(kind, file, columns=settings.columns, aliases=settings.aliases)
         named = [name for number, name in enumerate(settings.metrics) if name not in settings.metrics[:number]]
         judges = [open_judge(name) for name in named]
@@ -94,8 +96,8 @@ def open_session(settings: MetaSettings) -> JudgingSession:
         )
     _refuse(settings, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
     chosen = _scorers(settings.metrics, settings.baselines, learning=not Path(settings.data).is_file())
-    dataset = open_dataset(Path(settings.data), settings.split, settings.limit)
-    len(dataset.golds)  # read before any model is asked
+    dataset = open_dataset(Path(settings.data), settings.split, settings.limit, settings.by)
+    _ = dataset.groupings  # all of it is read before any model is asked
     everything, votes = dataset.everything if settings.votes else (), settings.votes
     return MetaSession(
         scorers=chosen,
@@ -107,9 +109,9 @@ def open_session(settings: MetaSettings) -> JudgingSession:
     )
 
 
-def open_dataset(path: Path, split: str = "test", limit: int | None = None) -> Dataset:
+def open_dataset(path: Path, split: str = "test", limit: int | None = None, by: Sequence[str] = ()) -> Dataset:
     """Return a folder that `mores build` wrote, or a file of pairs."""
-    return (Pairs if path.is_file() else Dataset)(path, split, limit)
+    return (Pairs if path.is_file() else Dataset)(path, split, limit, by)
 
 
 def split_data(data: Path | str) -> tuple[str, Path]:
@@ -161,15 +163,22 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
     names = (_name(settings.first, "first"), _name(settings.second, "second"))
     first, second = _open(settings.first), _open(settings.second)
     if data is None and isinstance(first, GradedRun) and isinstance(second, GradedRun):
-        return compare_questions(names, first, second, force=force)
+        return compare_questions(names, first, second, by=settings.by, force=force)
     pair = (_judgements(first, names[0]), _judgements(second, names[1]))
     if data is None:
-        return compare_texts(names, *pair, force=force)
+        return compare_texts(names, *pair, by=_columns(first, pair[0], settings.by), force=force)
     dataset = open_dataset(Path(data), settings.split)
     if not force:
         for name, judgements in zip(names, pair, strict=True):
             check_data(name, judgements, dataset, can_force=True)
-    return compare_judges(names, *pair, dataset.golds, force=force)
+    return compare_judges(names, *pair, dataset.golds, by=settings.by, force=force)
+
+
+def _columns(run: object, judgements: Mapping[str, Judgement], by: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of judged texts that a person means; a run knows the names that its table has."""
+    if isinstance(run, ScoreRun):
+        return run.find_columns(by)
+    return find_columns(by, ((judgement.sample, judgement) for judgement in judgements.values() if judgement.sample))
 
 
 def _compare_with_people(settings: CompareSettings, kind: str, file: Path) -> JudgementComparison:
@@ -188,7 +197,12 @@ def _compare_with_people(settings: CompareSettings, kind: str, file: Path) -> Ju
             read.append(read_judgement_file(opened, rated))
         else:
             raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
-    return compare_two(rated, *read)
+    compared = compare_two(rated, *read)
+    if unknown := next((name for name in settings.by if name not in compared.by), None):
+        known = ", ".join(compared.by) or "nothing, as no group is large enough"
+        raise ConfigError(f"agreement with people is not shown by {unknown!r}, but by {known}", setting="by")
+    order = dict.fromkeys((*settings.by, *compared.by))
+    return compared.model_copy(update={"by": {name: compared.by[name] for name in order}})
 
 
 def _open(judgements: Path | str | Run | Iterable[Judgement]) -> Path | str | Run | Iterable[Judgement]:

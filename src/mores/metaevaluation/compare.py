@@ -18,20 +18,23 @@ from itertools import combinations
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 from numpy import nan
 
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
-from mores.metaevaluation.dataset import Dataset
+from mores.metaevaluation.dataset import Dataset, find_groupings
 from mores.metaevaluation.evaluate import Moved, Scored, group_of, influences, join, label_groups
 from mores.metaevaluation.records import ChangedVerdict, GradedQuestion, JudgementComparison, MetricComparison
+from mores.metric.groups import PLACE_NAMES, value_of
 from mores.metric.summary import doubt
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
 from mores.stats.resampling import adjust_p_values
 from mores.stats.results import difference_result
-from mores.types import DEFAULT_INSTRUCTION, Judgement, Severity, Signature
+from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample, Severity, Signature
 
+Floats = npt.NDArray[np.float64]
 PERMUTATIONS = 1000
 FEWEST = 10
 """Samples that a group needs to be tested."""
@@ -50,11 +53,13 @@ def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> li
     return adjust_within_statistics(comparisons)
 
 
-def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list[MetricComparison]:
+def compare_groups(
+    metrics: Mapping[str, Scored], golds: Sequence[Gold], by: Sequence[str] = ()
+) -> list[MetricComparison]:
     """Compare the most accurate metric of every group with each other metric, adjusted within the group."""
     comparisons: list[MetricComparison] = []
     members: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for gold, groups in zip(golds, label_groups(golds), strict=True):
+    for gold, groups in zip(golds, label_groups(golds, by), strict=True):
         for label in groups:
             members[label].add(gold.sample.id)
     for (grouping, group), ids in members.items():
@@ -162,9 +167,10 @@ def compare_judges(
     second_judgements: Judgements,
     golds: Sequence[Gold],
     *,
+    by: Sequence[str] = (),
     force: bool = False,
 ) -> JudgementComparison:
-    """Return which of two judges of the same samples finds their errors better."""
+    """Return which of two judges of the same samples finds their errors better, also by columns of the samples."""
     if not force:
         # Two judges may differ in everything but the data and the version of Mores; people's judgements have neither.
         rule, pair = "judges are comparable only on the same data", (first_judgements, second_judgements)
@@ -198,7 +204,7 @@ def compare_judges(
         n=len(first.golds),
         left_out=len(golds) - len(first.golds),
         overall=tuple(overall),
-        by=_by_group(names, golds, whole, (first, second)),
+        by=_by_group(names, golds, find_groupings(golds, by), whole, (first, second)),
         changed=tuple(changed),
     )
 
@@ -208,10 +214,11 @@ def compare_texts(
     first_judgements: Judgements,
     second_judgements: Judgements,
     *,
+    by: Sequence[str] = (),
     force: bool = False,
     setting: str = "force",
 ) -> JudgementComparison:
-    """Return whose texts the judge scores higher, text by text."""
+    """Return whose texts the judge scores higher, text by text, also by columns of the first's texts."""
     if not force:
         # Scores of two judges have different meanings: everything but the data must be the same.
         rule, judgements = "scores are comparable only from the same judge", (first_judgements, second_judgements)
@@ -240,6 +247,13 @@ def compare_texts(
             gap = difference_result(name, *(np.append(column, nothing) for column in measures["error_free"]))
             found = found.model_copy(update={"missing": missing, "whole": gap.whole if name == "error_free" else None})
         overall.append(found)
+    shared = [name for name in first_judgements if name in second_judgements]
+    both = [
+        np.array([nan if (score := of[name].score) is None else score for name in shared])
+        for of in (first_judgements, second_judgements)
+    ]
+    samples = [first_judgements[name].sample or Sample(id=name, text="") for name in shared]
+    labels = {column: [value_of(sample, column) for sample in samples] for column in dict.fromkeys((*by, *PLACE_NAMES))}
     changed = []
     for name, one in first_judgements.items():
         other = second_judgements.get(name)
@@ -258,9 +272,45 @@ def compare_texts(
         n=len(scored),
         left_out=missing,
         overall=tuple(overall),
-        by={},
+        by=_by_columns(names, "score", (both[0], both[1]), labels, by, most["score"]),
         changed=tuple(changed),
     )
+
+
+def _by_columns(
+    names: tuple[str, str],
+    statistic: str,
+    values: tuple[Floats, Floats],
+    labels: Mapping[str, Sequence[str]],
+    asked: Sequence[str],
+    most: float = 1.0,
+) -> dict[str, dict[str, MetricComparison]]:
+    """Return the paired difference in every group that is large enough, adjusted within each column; nan is missing.
+
+    Columns that nobody `asked` for are there if they have several such groups.
+    """
+    by: dict[str, dict[str, MetricComparison]] = {}
+    for column, groups in labels.items():
+        members: dict[str, list[int]] = defaultdict(list)
+        for row, group in enumerate(groups):
+            members[group or "none"].append(row)
+        tests: dict[str, MetricComparison | None] = {}
+        for group, rows in sorted(members.items()):
+            pair = [side[rows] for side in values]
+            known = ~np.isnan(pair[0] - pair[1])
+            n = int(known.sum())
+            test = paired_difference(*(side[known] for side in pair), most=most, permutations=PERMUTATIONS)
+            if n < FEWEST or test is None:
+                continue
+            found = compared(names, statistic, test, n)
+            if missing := len(rows) - n:
+                # A score has no lowest value, so only a share has an interval that covers what is missing.
+                whole = difference_result(statistic, *pair).whole if statistic != "score" else None
+                found = found.model_copy(update={"missing": missing, "whole": whole})
+            tests[group] = found
+        if column in asked or len(tests) > 1:
+            by[column] = adjust_groups(tests)
+    return by
 
 
 def _said(judgement: Judgement) -> str:
@@ -282,11 +332,17 @@ class GradedRun(Protocol):
     def graded(self) -> dict[str, GradedQuestion]:
         """Return each question, by its id."""
 
+    def columns(self, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Return the group of each question that has one, by its id, for each of these columns."""
+
 
 def compare_questions(
-    names: tuple[str, str], first: GradedRun, second: GradedRun, *, force: bool = False
+    names: tuple[str, str], first: GradedRun, second: GradedRun, *, by: Sequence[str] = (), force: bool = False
 ) -> JudgementComparison:
-    """Return which of two models answers the questions of a benchmark better, question by question."""
+    """Return which of two models answers the questions of a benchmark better, question by question.
+
+    Also by columns of the questions.
+    """
     different = [
         f"{key}: {first.signature.get(key)} and {second.signature.get(key)}"
         for key in ("task", "data")
@@ -324,17 +380,32 @@ def compare_questions(
         if gap and not np.isnan(gap)
     ]
     changed.sort(key=lambda change: -abs(change.difference))
+    asked = first.columns(by)
+    labels = {
+        column: [groups.get(name, "") for name in shared]
+        for column, groups in (asked | first.columns([*PLACE_NAMES, "topic"])).items()
+    }
     return JudgementComparison(
-        first=names[0], second=names[1], n=n, left_out=missing, overall=(overall,), by={}, changed=tuple(changed)
+        first=names[0],
+        second=names[1],
+        n=n,
+        left_out=missing,
+        overall=(overall,),
+        by=_by_columns(names, "credit", (credit[0], credit[1]), labels, [*asked]),
+        changed=tuple(changed),
     )
 
 
 def _by_group(
-    names: tuple[str, str], golds: Sequence[Gold], whole: tuple[Scored, Scored], both: tuple[Scored, Scored]
+    names: tuple[str, str],
+    golds: Sequence[Gold],
+    asked: Sequence[str],
+    whole: tuple[Scored, Scored],
+    both: tuple[Scored, Scored],
 ) -> dict[str, dict[str, MetricComparison]]:
     """Return the difference in scaled accuracy in every group that is large enough, adjusted within each grouping."""
     members: dict[str, dict[str, set[str]]] = {}
-    for gold, labels in zip(golds, label_groups(golds), strict=True):
+    for gold, labels in zip(golds, label_groups(golds, asked), strict=True):
         for grouping, group in labels:
             members.setdefault(grouping, {}).setdefault(group, set()).add(gold.sample.id)
     by: dict[str, dict[str, MetricComparison]] = {}
@@ -344,8 +415,9 @@ def _by_group(
             first, second = (scored.among(ids) for scored in both)
             if len(first.golds) >= FEWEST and (test := compare_accuracy(*names, first, second)):
                 tests[group] = with_lost(test, *(scored.among(ids) for scored in whole))
-        by[grouping] = adjust_groups(tests)
-    return by
+        if tests or grouping in asked:
+            by[grouping] = adjust_groups(tests)
+    return {grouping: by[grouping] for grouping in dict.fromkeys((*asked, *by)) if grouping in by}
 
 
 def check_data(name: str, judgements: Judgements, data: Dataset, *, can_force: bool = False) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,8 @@ from mores.factory.split import SPLITS
 from mores.io.columns import TableColumn
 from mores.io.samples import SampleTable
 from mores.io.source import TableRow
+from mores.metaevaluation.records import GROUPINGS
+from mores.metric.groups import find_column
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Sample, Severity
 
 
@@ -29,6 +31,8 @@ class Dataset:
     split: str = "test"
     limit: int | None = None
     """Most samples of a source, half of them with errors (ExCAM, Figure 4 has 100)."""
+    by: Sequence[str] = ()
+    """Columns of the samples that results are broken down by besides `GROUPINGS`."""
 
     def __post_init__(self) -> None:
         path = self.folder / f"{self.split}.jsonl"
@@ -65,6 +69,11 @@ class Dataset:
         there = [split for split in SPLITS if (self.folder / f"{split}.jsonl").is_file()]
         return [gold for split in there for gold in read_split(self.folder, split)]
 
+    @cached_property
+    def groupings(self) -> tuple[str, ...]:
+        """What `by` means among the columns of these samples."""
+        return find_groupings(self.golds, self.by)
+
     @property
     def sources(self) -> list[str]:
         return sorted(set(map(source_of, self.golds)))
@@ -77,6 +86,12 @@ class Dataset:
         if split == self.split:
             raise ConfigError(f"the judged split ({split}) cannot be learned from; choose another", setting="split")
         return list(read_split(self.folder, split)) if (self.folder / f"{split}.jsonl").is_file() else []
+
+
+def find_groupings(golds: Iterable[Gold], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the groupings that a person means: ours, or columns of the samples; ConfigError for another name."""
+    kept = dict.fromkeys(column for gold in golds for column in gold.sample.metadata) if names else {}
+    return tuple(dict.fromkeys(find_column(name, {**kept, **dict.fromkeys(GROUPINGS)}, {}) for name in names))
 
 
 def source_of(gold: Gold) -> str:

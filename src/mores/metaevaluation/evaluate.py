@@ -18,7 +18,8 @@ import numpy.typing as npt
 from mores.culture import roll_up
 from mores.factory.gold import Gold
 from mores.language.units import units
-from mores.metaevaluation.records import Curve, MetricEvaluation, ScoreBins
+from mores.metaevaluation.records import GROUPINGS, Curve, MetricEvaluation, ScoreBins
+from mores.metric.groups import value_of
 from mores.stats import classification, correlation, influence, spans, ties
 from mores.stats.calibration import confidence_results
 from mores.stats.classification import Bools, Floats, ratios
@@ -114,9 +115,15 @@ def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
 
 
 def evaluate(
-    metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
+    metric: str,
+    golds: Sequence[Gold],
+    scored: Scored,
+    moved: Moved | None = None,
+    *,
+    baseline: bool = False,
+    by: Sequence[str] = (),
 ) -> MetricEvaluation:
-    """Return all figures of one metric; `moved` are its `influences`, if they are known."""
+    """Return all figures of one metric, also by columns of the samples; `moved` are its `influences`, if known."""
     n, unscored = len(scored.golds), scored.unscored
     results = list(_counted(scored))
     for name, statistic in (moved or influences(scored)).items():
@@ -140,7 +147,7 @@ def evaluate(
         unscored=unscored,
         failures=dict(scored.failures),
         scores={result.name: result for result in results},
-        by=_by_group(golds, scored),
+        by=_by_group(golds, scored, by),
         roc=_thinned(roc.false_positive_rate, roc.true_positive_rate) if roc else None,
         # Precision is undefined if nothing is predicted; the usual 1 would draw a slope that was not measured.
         pr=_thinned(pr.recall, np.append(pr.precision[1], pr.precision[1:])) if pr else None,
@@ -270,12 +277,17 @@ def influences(scored: Scored) -> Moved:
 # -- groups ------------------------------------------------------------------------------------------------
 
 
-def label_groups(golds: Sequence[Gold]) -> list[list[tuple[str, str]]]:
-    """Return the groupings and groups of each sample."""
+def label_groups(golds: Sequence[Gold], by: Sequence[str] = ()) -> list[list[tuple[str, str]]]:
+    """Return the groupings and groups of each sample, with those by columns of the samples."""
     kinds: dict[str | None, set[str]] = defaultdict(set)
     for gold in golds:
         kinds[gold.sample.source].add(gold.kind)
-    return [_groups(gold, kinds[gold.sample.source] - {"correct"}) for gold in golds]
+    columns = [column for column in by if column not in GROUPINGS]
+    return [
+        _groups(gold, kinds[gold.sample.source] - {"correct"})
+        + [(column, value_of(gold.sample, column) or "none") for column in columns]
+        for gold in golds
+    ]
 
 
 def _groups(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
@@ -295,8 +307,10 @@ def count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, 
     return {grouping: dict(groups.most_common()) for grouping, groups in counts.items()}
 
 
-def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict[str, Result]]]:
-    labels_by_id = dict(zip((gold.sample.id for gold in golds), label_groups(golds), strict=True))
+def _by_group(
+    golds: Sequence[Gold], scored: Scored, by_columns: Sequence[str]
+) -> dict[str, dict[str, dict[str, Result]]]:
+    labels_by_id = dict(zip((gold.sample.id for gold in golds), label_groups(golds, by_columns), strict=True))
     rows: dict[tuple[str, str], list[int]] = defaultdict(list)
     lost: dict[tuple[str, str], list[Gold]] = defaultdict(list)
     for row, gold in enumerate(scored.golds):

@@ -155,7 +155,8 @@ class JudgementComparison(Record):
     """Samples that only one of them scored, or neither."""
     overall: tuple[MetricComparison, ...]
     by: dict[str, dict[str, MetricComparison]]
-    """Grouping and group: the difference in scaled accuracy."""
+    """Grouping and group: the difference in scaled accuracy, score or correct answers. What was asked for comes first;
+    it is empty where no group has enough samples."""
     changed: tuple[ChangedVerdict, ...] = ()
     """The texts or questions on which they differ, those that differ most first."""
 

@@ -99,7 +99,8 @@ class OwnMetric:
             report = verdict if isinstance(verdict, ErrorReport) else None
             value = None if failure else score(report) if report else float(verdict)  # type: ignore[arg-type]
             if counts:
-                counts.done, counts.failed = counts.done + 1, counts.failed + (failure is not None)
+                counts.done += 1
+                counts.fail(failure)
             fields: Any = {"score": value, "report": report, "failure": failure, "signature": signature}
             yield sample, Judgement.of(sample, judge=name, **fields)
 

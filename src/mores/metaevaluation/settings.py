@@ -76,6 +76,13 @@ class MetaSettings(ReportSettings, PeopleSettings, AskSettings, table="meta"):
     votes: OptionalPath = setting(
         default=None, place="file", help="Votes of annotators on the samples, as JSON lines.", result=True
     )
+    by: Names = setting(
+        default=(),
+        metavar="COLUMN",
+        help="What the second table is broken down by: source, language, region, subregion, task, kind, or any column "
+        "of your own pairs; the page has all (may be repeated).",
+        default_text="source",
+    )
     settings: ReportSettings | None = setting(
         default=None, command=False, help="The settings of reports together, as in 0.2.0."
     )
@@ -115,3 +122,10 @@ class CompareSettings(PeopleSettings, table="compare"):
     )
     split: Split = setting(default="test", help="Split of the dataset that they judge.")
     force: bool = setting(default=False, help="Also compare what the signatures say is not comparable.")
+    by: Names = setting(
+        default=(),
+        metavar="COLUMN",
+        help="What the second table is broken down by: any column of the texts or questions, and with --data also "
+        "source, subregion, task, kind, model or type; the page has more (may be repeated).",
+        default_text="the first of those with several groups of ten",
+    )

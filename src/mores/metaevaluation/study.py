@@ -43,7 +43,8 @@ def evaluate_metrics(
     scored = {name: join(golds, metric.judgements) for name, metric in judged.items()}
     moved = {name: influences(part) for name, part in scored.items()}
     evaluations = [
-        evaluate(name, golds, scored[name], moved[name], baseline=metric.baseline) for name, metric in judged.items()
+        evaluate(name, golds, scored[name], moved[name], baseline=metric.baseline, by=data.groupings)
+        for name, metric in judged.items()
     ]
     with_scores = {name: part for name, part in scored.items() if part.golds}
     comparisons = compare_all(with_scores, moved)
@@ -53,11 +54,11 @@ def evaluate_metrics(
         revision=data.revision,
         split=data.split,
         n=len(golds),
-        counts=count(label_groups(golds)),
+        counts=count(label_groups(golds, data.groupings)),
         evaluations=tuple(evaluations),
         advice=tuple(advise(evaluations, comparisons)),
         comparisons=tuple(comparisons),
-        group_comparisons=tuple(compare_groups(with_scores, golds)),
+        group_comparisons=tuple(compare_groups(with_scores, golds, data.groupings)),
         shortcut=shortcut,
         leave_one_out=tuple(leave_one_out),
         disagreements=tuple(_disagreements(golds, scored, judged)),

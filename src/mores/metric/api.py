@@ -35,22 +35,24 @@ async def score(settings: ScoreSettings) -> Judgements:
     metric = make_metric(settings.model, settings, settings.report)
     lookup = make_lookup(settings, metric)
     samples: Iterable[SampleLike] = settings.samples
-    judged = Judgements()
+    judged, table = Judgements(), None
     judged.index = getattr(samples, "index", None) if hasattr(samples, "iloc") else None
     if settings.columns or settings.dialogue or is_frame(samples):
         if settings.dialogue and not is_frame(samples):
             samples = [{"text": sample} if isinstance(sample, str) else sample for sample in samples]
-        samples = SampleTable(samples, columns=settings.columns, dialogue=settings.dialogue)
+        samples = table = SampleTable(samples, columns=settings.columns, dialogue=settings.dialogue)
     async with AsyncExitStack() as stack:
         if lookup is not None:
             if isinstance(samples, str | Mapping):
                 raise InputError(SINGLE)
+            metric.signature()  # which names a model that is not here, before documents are read for it
             samples = read = [as_sample(sample, number) for number, sample in enumerate(samples, 1)]
             if lookup := lookup.for_samples(read):
                 grounding = await stack.enter_async_context(lookup.open(metric))
                 samples = await grounding.ground_all(metric, read)
         async for _, judgement in metric.stream(samples):
             judged.append(judgement)
+    judged.table = table.report if table else None
     return judged
 
 
@@ -94,6 +96,7 @@ async def score_texts(
     if texts.report and not texts.report.is_plain:  # what the page says, and by which names results are grouped
         settings["table"] = str(texts.report)
         settings["columns"] = {ours: theirs[0] for ours, theirs in texts.report.columns.items()}
+    metric.signature()  # which names a model that is not here, before documents are read for it
     async with lookup.open(metric) if lookup else nullcontext() as grounding:
         # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
         placed = metric.shows_places and any(map(places_of, texts.samples()))

@@ -52,9 +52,9 @@ _MORE = " |"
 """Another error in the same sentence follows."""
 _QUOTABLE = re.compile(r"[^\s=|]")
 """What a quote may begin with: the other signs end one."""
-DECISION = re.compile(rf"(\d+) ({'|'.join(DECISIONS)})(?: |$)")
-_LINE = re.compile(r"(\d+) (.+)")
-_ERROR = re.compile(rf"(?:\[(\d+)\] )?(minor|major) ({'|'.join(TYPES)}): (.+?){_ARROW} (.*)")
+DECISION = re.compile(rf"(?<!\d)(\d{{1,9}}) ({'|'.join(DECISIONS)})(?: |$)")
+_LINE = re.compile(r"(\d{1,9}) (.+)")
+_ERROR = re.compile(rf"(?:\[(\d{{1,9}})\] )?(minor|major) ({'|'.join(TYPES)}): (.+?){_ARROW} (.*)")
 
 
 def decisions_of(report: ErrorReport, text: str) -> list[str]:
@@ -178,7 +178,7 @@ def probabilities(chances: Alternatives) -> dict[int, dict[str, float]]:
     """
     rows: dict[int, dict[str, float]] = {}
     for number, decision, logprob in ((*name.partition(" ")[::2], logprob) for name, logprob in chances):
-        if number.isdecimal() and decision in DECISIONS:
+        if number.isdecimal() and len(number) < 10 and decision in DECISIONS:
             rows.setdefault(int(number), {})[decision] = math.exp(logprob)
     return {
         number: {decision: value / sum(row.values()) for decision, value in row.items()}

@@ -7,14 +7,17 @@ correction: the explanation then says that quote and passage disagree, and shows
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
+from mores.formatting import count
 from mores.language.sentences import sentences
 from mores.language.units import quantities, vocabulary
 from mores.models.base import LONGEST_QUOTATION, Explanations
 from mores.search.content import content_words, function_words
 from mores.search.ground import cut
 from mores.search.words import words
-from mores.types import Error, Sample
+from mores.types import Error, Sample, Severity
 
 
 def checked(error: Error, sample: Sample, explanations: Explanations) -> Error:
@@ -33,6 +36,16 @@ def checked(error: Error, sample: Sample, explanations: Explanations) -> Error:
     passage = sample.evidence[error.evidence[0] - 1].text
     sentence = cut(disagreeing_sentence(passage, error.quote, sample.side(error.side)), LONGEST_QUOTATION)
     return error.model_copy(update={"explanation": comparing.format(quote=quote, sentence=sentence)})
+
+
+def summarise(errors: Sequence[Error]) -> str:
+    """Return a summary of a report whose judge writes none: how many errors of which severity, and why."""
+    if not errors:
+        return "The judge found no error."
+    severities = Counter(error.severity for error in errors)
+    counted = ", ".join(f"{severities[severity]} {severity}" for severity in Severity if severities[severity])
+    reasons = dict.fromkeys(error.explanation for error in errors if error.explanation)
+    return " ".join([f"{count(len(errors), 'error')} ({counted}).", *reasons])
 
 
 def corrects(correction: str, quote: str) -> bool:

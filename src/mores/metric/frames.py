@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mores.extras import require
+from mores.io.columns import TableReport
 from mores.metric.summary import doubt, errors, state
 from mores.types import Judgement, Severity
 
@@ -44,6 +45,8 @@ class Judgements(list[Judgement], FrameView):
 
     index: Any = None
     """That of the pandas frame which was judged."""
+    table: TableReport | None = None
+    """Which of its columns were read as what, and which were not; None for texts that are no table."""
 
     def _judgements(self) -> Iterable[Judgement]:
         return self

@@ -153,6 +153,6 @@ def find_column(name: str, kept: Collection[str], read: Mapping[str, str]) -> st
         return name
     if fold(name) in known:
         return known[fold(name)]
-    names = [*PLACE_NAMES, *kept]
+    names = [*dict.fromkeys((*PLACE_NAMES, *kept))]
     hint = suggest(name, names)
     raise ConfigError(f"no column {name!r} to group by; {hint}there are {', '.join(names)}", setting="by")

@@ -16,7 +16,7 @@ from mores.io import sample_from
 from mores.io.samples import frame_rows, is_frame
 from mores.metric.claims import DECISIONS, claims_grammar, claims_parts, error_probability, probabilities, read_claims
 from mores.metric.claims import VERSION as CLAIMS
-from mores.metric.explained import checked
+from mores.metric.explained import checked, summarise
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, places_of, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
@@ -126,7 +126,7 @@ class Metric:
     def read(self, answer: Answer) -> Judgement:
         """Return the judgement in an answer."""
         sample: Sample = answer.job.data
-        reply = answer.read(Stop.LENGTH)
+        reply = answer.read(*self._read_though_cut)
         if isinstance(reply, Failure):
             return self.failed(sample, reply)
         if isinstance(written := self._parse(reply, sample), Failure):
@@ -142,6 +142,11 @@ class Metric:
             notes=tuple(self._notes(answer, written, report)),
             signature=self.signature(report.certainty is not None, bool(sample.evidence), bool(places_of(sample))),
         )
+
+    @property
+    def _read_though_cut(self) -> tuple[Stop, ...]:
+        """The incomplete answers that are read: of JSON one can tell whether it is whole, of lines one cannot."""
+        return () if self.style == "claims" else (Stop.LENGTH,)
 
     def _parse(self, reply: Written, sample: Sample) -> WrittenReport | ErrorReport | Failure:
         """Return the report in an answer as the model wrote it, or why there is none."""
@@ -159,7 +164,8 @@ class Metric:
         errors = align(written.errors, sample, share=self._quoting)
         if explanations := taught_explanations(self.model):
             errors = tuple(checked(error, sample, explanations) for error in errors)
-        return ErrorReport(errors=errors, explanation=written.explanation)
+        summary = written.explanation or (summarise(errors) if self._summarises else "")
+        return ErrorReport(errors=errors, explanation=summary)
 
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False, placed: bool = False) -> Signature:
         """Return what must be the same for two scores to be comparable; `placed` if region or language are known."""
@@ -179,6 +185,7 @@ class Metric:
                 "schema": schema + quotes,
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
                 "repair": "yes" if s.repair else "no",
+                **({"summary": "composed"} if self._summarises else {}),
                 "p": "mean-logprob" if with_logprobs else "none",
                 **evidence,
             }
@@ -224,6 +231,11 @@ class Metric:
         return self.settings.explain and self.model.style is None and self.style != "claims"
 
     @property
+    def _summarises(self) -> bool:
+        """Whether a tuned judge's report gets a summary made of its errors; one by claims always has a summary."""
+        return self.settings.explain and self.model.style is not None and self.style != "claims"
+
+    @property
     def style(self) -> Style:
         """The prompt that is used."""
         return self.settings.style or self.model.style or "guided"
@@ -249,7 +261,7 @@ class Metric:
         return Failure(kind=FailureKind.INPUT, reason=reason)
 
     def _repair(self, job: Job, completion: Completion) -> Request | None:
-        reply = completion.complete(Stop.LENGTH)
+        reply = completion.complete(*self._read_though_cut)
         if self._constrain or (isinstance(reply, Written) and not isinstance(self._parse(reply, job.data), Failure)):
             return None
         return self._constrained(self.request(job.data), job.data)

@@ -6,7 +6,7 @@ A broken, truncated or off-schema report is a failure with its reason, never a s
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -103,6 +103,7 @@ def parse(reply: Written) -> WrittenReport | Failure:
     return report
 
 
+@lru_cache(maxsize=1024)  # each answer is read twice: to see whether to ask again, and for its judgement
 def parse_text(text: str) -> WrittenReport | Failure:
     """Return the report in a text, or why there is none. A code fence around the whole is allowed, no more."""
     return read_written(text, WrittenReport, "an error report")

@@ -48,7 +48,7 @@ class ReportSettings(Settings, table="report"):
     )
     explain: bool = setting(
         default=False,
-        help="Ask for a summary of the report in free text, in any style; judges that were tuned keep their prompt.",
+        help="Ask for a summary of the report in free text; that of judges that were tuned is made of their errors.",
         result=True,
     )
     repair: bool = setting(

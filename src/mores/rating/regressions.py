@@ -1,8 +1,9 @@
 """Cumulative link mixed models of the ratings: ~ model, ~ type, ~ model * type, ~ each aspect (Tables 17 to 22).
 
-The random intercepts are those of annotators within languages, and of questions and answers where they repeat; in an
-analysis as CaLMQA's, of questions only where an answer was rated twice. A model that cannot be fitted is a `Regression`
-with the reason and without a number.
+The random intercepts are those of annotators within languages, and of questions and answers where they repeat; where
+differences are about other raters, also how differently raters see models and types (random slopes). In an analysis as
+CaLMQA's they are annotators, and questions only where an answer was rated twice. A model that cannot be fitted is a
+`Regression` with the reason and without a number.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ SOME = 10_000
 """Ratings of those questions."""
 MOST_LEVELS = 2_000
 """Levels of all random effects but questions and answers: their matrix is dense."""
+WITHOUT_SLOPES = "how differently raters see {} is left out of it; read the differences in points, which have it"
 PREDICTORS = ("model", "type", "model*type", "omissions", "factuality", "language_correct")
 """The fixed effects of each model, in the order of the tables."""
 
@@ -91,11 +93,33 @@ def fit_model(
         needed = list(zip(*(columns[name] for name in ("rating", *names)), strict=True))
         rows, columns = choose_rows(rows, columns, [n for n, values in enumerate(needed) if None not in values])
     random = random_terms(columns, points is not None)
+    slopes = random_slopes(columns, random, names) if points and points.over_raters else ()
+    if not slopes:
+        return fit_terms(rows, groups, predictor, points, columns, random)
+    if len(rows) <= MANY:
+        found = fit_terms(rows, groups, predictor, points, columns, (*random, *slopes))
+        if found.fit:
+            return found
+    found = fit_terms(rows, groups, predictor, points, columns, random)
+    notes = (*found.regression.notes, WITHOUT_SLOPES.format(" and ".join(f"{name}s" for name in names)))
+    return found._replace(regression=found.regression.model_copy(update={"notes": notes}))
+
+
+def fit_terms(
+    rows: Sequence[Rating],
+    groups: Groups,
+    predictor: str,
+    points: Points | None,
+    columns: Columns,
+    random: Sequence[str],
+) -> Fitted:
+    """Return the model with these random terms."""
+    names = predictor.split("*")
     formula = " + ".join([f"rating ~ {' * '.join(names)}", *(f"(1 | {term})" for term in random)])
     # The reference comes first: of an aspect the worst level.
     orders = {"model": groups.models, "type": groups.types} | {name: of[::-1] for name, of in LEVELS.items()}
     regression = Regression(formula=formula, n=len(rows))
-    model, part = MixedModel("rating", (predictor,), random, {name: orders[name] for name in names}), None
+    model, part = MixedModel("rating", (predictor,), tuple(random), {name: orders[name] for name in names}), None
     failure, fitted = "", None
     if len(ratings := set(columns["rating"])) > MOST_RATINGS:
         failure = f"{len(ratings)} different ratings are too many; round them to {MOST_RATINGS} or fewer"
@@ -118,8 +142,8 @@ def fit_model(
         return Fitted(regression.model_copy(update={"failure": failure}), None, rows, columns)
     described = describe(fitted, formula, names, len(rows), points)
     if points is not None and (odds := check_odds(fitted.design.response.codes, fitted.design.matrix, number(columns))):
-        slopes = dict(zip(fitted.design.names, map(tuple, odds.slopes.T.tolist()), strict=True))
-        described = described.model_copy(update={"odds": ProportionalOdds(p=odds.p, by_threshold=slopes)})
+        by_cut = dict(zip(fitted.design.names, map(tuple, odds.slopes.T.tolist()), strict=True))
+        described = described.model_copy(update={"odds": ProportionalOdds(p=odds.p, by_threshold=by_cut)})
     return Fitted(described, fitted, rows, columns, part and part._replace(regression=described))
 
 
@@ -150,6 +174,21 @@ def random_terms(columns: Columns, crossed: bool) -> tuple[str, ...]:
     if len(languages) > 1 and None not in languages:
         return ("language/annotator" if len(annotators) > 1 else "language", *items)
     return ("annotator", *items) if len(annotators) > 1 else items if crossed else ()
+
+
+def random_slopes(columns: Columns, random: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return how annotators see models and types, as far as each of them rated several, and one of them repeatedly."""
+    nest: tuple[str, ...] = ("annotator",) if "annotator" in random else ()
+    nest = ("language", "annotator") if "language/annotator" in random else nest
+    terms = []
+    for name in names if nest else ():
+        if name in ("model", "type"):
+            people, cells = (
+                len(set(zip(*(columns[part] for part in parts), strict=True))) for parts in (nest, (*nest, name))
+            )
+            if people < cells < len(columns["rating"]) and cells <= MOST_LEVELS:
+                terms.append(":".join((*nest, name)))
+    return tuple(terms)
 
 
 def plain(value: object) -> object:

@@ -33,12 +33,14 @@ DESCRIBED = {
     "rate": "mores.report.rate",
 }
 """For each kind of run, the module whose `describe(run)` returns its document."""
+BY_COLUMN = ("score", "bench")
+"""The kinds whose `describe` also takes columns of the texts or questions."""
 
 
 def describe(run: Run, by: Sequence[str] = ()) -> ResultDocument:
-    """Return the document of a run, of `mores score` also by columns of the texts; InputError without a result yet."""
-    if by and run.kind != "score":
-        raise ConfigError(f"{run.path}: only runs of mores score are shown by a column", setting="by")
+    """Return the document of a run, also by columns of its texts or questions; InputError without a result yet."""
+    if by and run.kind not in BY_COLUMN:
+        raise ConfigError(f"{run.path}: only runs of mores score and bench are shown by a column", setting="by")
     if run.kind not in DESCRIBED:  # one that a user's package adds
         return ResultDocument(run.kind, run.manifest.name, [run.manifest.headline])
     function: Callable[..., ResultDocument] = import_module(DESCRIBED[run.kind]).describe
@@ -60,6 +62,8 @@ def as_data(run: Run, by: Sequence[str] = ()) -> dict[str, Any]:
     data: dict[str, Any] = run.manifest.model_dump(mode="json")
     result = getattr(run, "result", None)
     if isinstance(result, Record):
+        if run.kind == "bench":
+            result = run.result_by(by)  # type: ignore[attr-defined]
         columns = {column: run.by(column).model_dump(mode="json") for column in by} if isinstance(run, ScoreRun) else {}
         return data | {"result": result.model_dump(mode="json")} | ({"by": columns} if columns else {})
     grids = (table.brief() for table in run_tables(run) if isinstance(table, Grid))

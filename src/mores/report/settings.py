@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,38 +15,20 @@ if TYPE_CHECKING:
     from mores.run import Run
 
 
-def known_groupings() -> Sequence[str]:
-    """Return what results of judges can be broken down by."""
-    from mores.metaevaluation.records import GROUPINGS
-
-    return [*GROUPINGS, "model", "type"]
-
-
 class JsonSettings(Settings):
     """How a result is printed."""
 
     json: bool = setting(default=False, help="Print JSON instead of tables.")
 
 
-class GroupSettings(Settings):
-    """What the second table of a comparison is broken down by."""
-
-    by: str | None = setting(
-        default=None,
-        choices=known_groupings,
-        help="What the second table is broken down by; the page has all.",
-        default_text="source; with people, model",
-    )
-
-
 class ColumnSettings(Settings):
-    """Columns of the texts that a result is shown by."""
+    """Columns of the texts or questions that a result is shown by."""
 
     by: Names = setting(
         default=(),
         metavar="COLUMN",
-        help="Also show the result by this column of the texts, with differences where texts are paired (may be "
-        "repeated).",
+        help="Also show the result by this column of the texts or questions, with differences where texts are paired "
+        "(may be repeated).",
     )
 
 

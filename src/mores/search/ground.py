@@ -59,7 +59,7 @@ async def ground(
             if len(results) == number:
                 whole, results = merged(results, k), []
                 counts.done += 1
-                counts.failed += whole.failure is not None
+                counts.fail(whole.failure)
                 if whole.evidence and not sample.evidence:
                     pieces = tuple(shorten(piece, characters) for piece in whole.evidence)
                     sample = sample.model_copy(update={"evidence": pieces})

@@ -44,7 +44,7 @@ async def find_all(
             open_chunks.popleft()
             for (what, _), result in zip(chunk, results, strict=True):
                 counts.done += 1
-                counts.failed += result.failure is not None
+                counts.fail(result.failure)
                 yield what, result
     finally:
         await _stop([task for _, task in open_chunks])

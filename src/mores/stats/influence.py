@@ -53,13 +53,18 @@ class Influenced:
         Of a correlation of 20 samples (or groups) and more that do not all agree it is that of Fisher's z, with this
         standard error and Student's t: symmetric ends around a high correlation would be far too wide.
         """
-        count = np.unique(group_codes(groups, self.influence.size)).size
-        if self.curve is not None and count >= FEWEST and self.error(groups) > ROUNDING and abs(self.value) < 1:
-            slope = 1 - self.value**2
+        if self.has_z(groups):
+            assert self.curve is not None
+            count, slope = np.unique(group_codes(groups, self.influence.size)).size, 1 - self.value**2
             error = max(self.error(groups) * sqrt(count / (count - 3)) / slope, self.curve / sqrt(count - 3))
             reach, z = float(t.isf(TAIL, count - 3)) * error, atanh(self.value)
             return tanh(z - reach), tanh(z + reach)
         return _interval(self.value, self.error(groups), _independent(self, groups), self.least, 1.0)
+
+    def has_z(self, groups: npt.ArrayLike | None = None) -> bool:
+        """Return whether its interval is that of Fisher's z."""
+        enough = np.unique(group_codes(groups, self.influence.size)).size >= FEWEST
+        return self.curve is not None and enough and self.error(groups) > ROUNDING and abs(self.value) < 1
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,9 @@ def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
 def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None = None) -> ZTest:
     """Test whether two statistics of the same samples are equal: z = difference / error of the difference.
 
-    The p-value is at least 2 / 2ⁿ for n samples (or groups), as no paired test of so few can give less.
+    The p-value is at least 2 / 2ⁿ for n samples (or groups), as no paired test of so few can give less. The difference
+    of two correlations with Fisher's z has an interval of both (G. Y. Zou, Toward using confidence intervals to compare
+    correlations, Psychological Methods 12 (2007), 399-413), which depend on each other as their influences do.
     """
     same_length(first=first.influence, second=second.influence)
     difference = first.value - second.value
@@ -169,6 +176,13 @@ def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None 
     p_value = erfc(abs(difference) / error / sqrt(2)) if error else float(difference == 0)
     units = np.unique(group_codes(groups, first.influence.size)).size
     least = min(1.0, 2.0 ** (1 - units))
+    if error > ROUNDING and first.has_z(groups) and second.has_z(groups):
+        errors = first.error(groups), second.error(groups)
+        alike = (errors[0] ** 2 + errors[1] ** 2 - error**2) / (2 * errors[0] * errors[1])
+        (low1, high1), (low2, high2) = first.interval(groups), second.interval(groups)
+        below, above = (first.value - low1, high2 - second.value), (high1 - first.value, second.value - low2)
+        down, up = (sqrt(max(0.0, a**2 + b**2 - 2 * alike * a * b)) for a, b in (below, above))
+        return ZTest(difference, difference - down, difference + up, max(p_value, least))
     width = 1 - min(first.least, second.least)
     low, high = _interval(
         difference, error, min(_independent(statistic, groups) for statistic in (first, second)), -width, width

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from math import atanh, sqrt, tanh
 from typing import NamedTuple, TypeAlias
 from unicodedata import category
 
@@ -45,6 +46,9 @@ from mores.stats.resampling import RESAMPLES, draw_counts
 
 BLANK = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 """Unicode's categories of white space and of what cannot be seen."""
+FEWEST_PEOPLE, FEWEST_MARKED = 4, 20
+"""People, and texts with marks, from which an interval over people is that of Fisher's z, not of a share with one more
+text."""
 Interval: TypeAlias = tuple[int, int]
 Statistic: TypeAlias = Callable[[Floats], Floats]
 
@@ -310,7 +314,9 @@ def figure(
     """Return a statistic of sums over texts, with the interval of its values when texts are drawn anew.
 
     `without` has the sums without each person, whose variance by the jackknife is added: somebody who is drawn twice
-    would agree with themselves. Then Student's t has the degrees of freedom of both variances together.
+    would agree with themselves. Student's t has the degrees of freedom of both variances together. Both contain that of
+    what one person marks in one text, which of `FEWEST_PEOPLE` is taken off once (as in
+    `rating.ranking.crossed_interval`); fewer do not tell it from how people differ.
     """
     value = defined(statistic(rows.sum(axis=0)))
     if value is None:
@@ -320,12 +326,29 @@ def figure(
     left = left[~np.isnan(left)]
     if len(left) > 2:
         apart = (len(left) - 1) / len(left) * float(((left - left.mean()) ** 2).sum()) / (1 - least) ** 2
-        both = variance + apart
+        several = len(left) >= FEWEST_PEOPLE
+        single = single_variance(statistic, rows, without) / (1 - least) ** 2 if several else 0.0
+        both = max(variance + apart - single, variance, apart)
         spread = variance**2 / max(1, len(rows) - 1) + apart**2 / (len(left) - 1)
-        reach = float(stdtrit(max(1.0, both**2 / spread), 1 - TAIL)) / Z95 if spread else 1.0
-        variance = both * reach**2
+        df = max(1, min(len(rows), len(left)) - 1, both**2 / spread) if spread else np.inf
+        reach = float(stdtrit(df, 1 - TAIL)) if spread else Z95
+        if several and units >= FEWEST_MARKED and 0 < middle < 1:  # on the scale of Fisher's z, between both ends
+            half, z = reach * sqrt(both) / (2 * middle * (1 - middle)), atanh(2 * middle - 1)
+            return AgreementFigure(value, *(least + (1 - least) * (1 + tanh(end)) / 2 for end in (z - half, z + half)))
+        variance = both * (reach / Z95) ** 2
     low, high = limits_of(middle, variance, size)
     return AgreementFigure(value, least + (1 - least) * low, least + (1 - least) * high)
+
+
+def single_variance(statistic: Statistic, rows: Floats, without: Sequence[Floats]) -> float:
+    """Return the variance of what one person marks in one text: by the jackknife of people, in each text by itself."""
+    total, variance = rows.sum(axis=0), 0.0
+    for text, row in enumerate(rows):
+        changed = [each[text] for each in without if (each[text] != row).any()]
+        if len(changed) > 1:
+            left = statistic(total - row + np.array(changed))
+            variance += (len(left) - 1) / len(left) * float(((left - left.mean()) ** 2).sum())
+    return 0.0 if np.isnan(variance) else variance
 
 
 def defined(value: Floats) -> float | None:

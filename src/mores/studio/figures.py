@@ -9,6 +9,7 @@ Attention checks are not units: they have one known answer and measure people.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -303,18 +304,27 @@ def find_unusual(people: Mapping[str, PersonFigures]) -> dict[str, list[str]]:
     }
     shares = {name: done.agreement for name, done in people.items() if done.agreement}
     found: dict[str, list[str]] = defaultdict(list)
+    ordered = sorted(times.values())
     for name, seconds in times.items():
-        usual = median([other for person, other in times.items() if person != name] or [seconds])
+        usual = _median_of_others(ordered, seconds)
         if seconds > 3 * usual or 3 * seconds < usual:
             found[name].append("slow" if seconds > usual else "very fast")
+    ordered = sorted(share.value for share in shares.values())
     for name, share in shares.items():
-        usual = median([other.value for person, other in shares.items() if person != name] or [share.value])
+        usual = _median_of_others(ordered, share.value)
         if share.n >= TELLING and share.high < usual:
             found[name].append("unlike the others")
     for name, done in people.items():
         if done.checks and done.checks.n > 1 and done.checks.value < 0.5:
             found[name].append("fails attention checks")
     return dict(found)
+
+
+def _median_of_others(ordered: list[float], own: float) -> float:
+    """Return the median of sorted values without one of them; that one where there are no others."""
+    place = bisect_left(ordered, own)
+    others = ordered[:place] + ordered[place + 1 :] or [own]
+    return (others[(len(others) - 1) // 2] + others[len(others) // 2]) / 2
 
 
 def _time(stage: str, seconds: Floats) -> StageTime | None:

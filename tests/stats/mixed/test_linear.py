@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range, t
 
-from mores.stats.mixed import Fit, MixedModel, contrasts, fit_linear, means, raw_mean, sums
+from mores.stats.mixed import Fit, MixedModel, contrasts, fit, fit_linear, means, raw_mean, sums
 from mores.stats.mixed.comparison import critical_value, range_tail
 from mores.stats.mixed.design import build
 from mores.stats.mixed.odds import check_odds
@@ -107,6 +107,35 @@ def test_taking_the_system_apart_gives_what_solving_it_at_once_gives(monkeypatch
     for n in range(3):
         up, down = (apart.deviance(thetas + sign * 1e-5 * (np.arange(3) == n))[0] for sign in (1, -1))
         assert apart.deviance(thetas)[1][n] == pytest.approx((up - down) / 2e-5, rel=1e-5)
+
+
+def test_random_slopes_agree_with_r() -> None:
+    """Of ordinal's clmm() and of lmer(); six people see two models of ten questions differently.
+
+    rating ~ model + (1 | annotator) + (1 | question) + (1 | am), with am of annotator and model, as above.
+    """
+    rows = [(m, q, r) for r in range(1, 7) for q in range(1, 11) for m in (0, 1)]
+    taste = {r: ((r * 3 % 5 - 2) * -0.3, (r * 5 % 7 - 3) * 0.4) for r in range(1, 7)}
+    latent = [
+        3 + (r * 7 % 5 - 2) * 0.3 + (q * 3 % 7 - 3) * 0.3 + taste[r][m] + (n * 37 % 11 - 5) * 0.2
+        for n, (m, q, r) in enumerate(rows)
+    ]
+    data: Data = {
+        "rating": np.clip(np.round(latent), 1, 5).tolist(), "model": ["ab"[m] for m, _, _ in rows],
+        "annotator": [f"r{r}" for *_, r in rows], "question": [f"q{q}" for _, q, _ in rows],
+    }  # fmt: skip
+    model = MixedModel("rating", ("model",), ("annotator", "question", "annotator:model"))
+    ordinal, linear = fit(model, data), fit_linear(model, data)
+    [effect] = ordinal.coefficients
+    assert (effect.estimate, effect.se) == pytest.approx((0.74816354, 0.65421185), rel=2e-4)
+    assert ordinal.log_likelihood == pytest.approx(-142.5537527, abs=1e-4)
+    assert [v.variance for v in ordinal.variances] == pytest.approx([2.7124485, 1.9367668, 0.8755703], rel=2e-3)
+    [gap] = contrasts(linear, ("model",))
+    assert (gap.estimate, gap.se, gap.low, gap.high) == pytest.approx(
+        (-0.25, 0.2473194, -0.8857553, 0.3857553), rel=1e-4
+    )
+    assert gap.df == pytest.approx(5, abs=0.01)
+    assert [v.variance for v in linear.variances] == pytest.approx([0.38601, 0.26111, 0.13896, 0.44537], rel=1e-3)
 
 
 @pytest.mark.parametrize("df", [2.0, 3.7, 16.1, 45.0, 500.0, np.inf])

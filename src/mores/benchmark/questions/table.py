@@ -11,8 +11,8 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from mores.benchmark.benchmark import LABELS, RELEASE
-from mores.benchmark.choice import SHUFFLED, distinct, lettered
+from mores.benchmark.choice import distinct, lettered
+from mores.benchmark.columns import NOT_COLUMNS
 from mores.culture import language, language_name, region, region_name
 from mores.errors import InputError
 from mores.factory.sources.rows import digest
@@ -58,8 +58,6 @@ COLUMNS = (
     TableColumn("id"),
 )
 GROUPS = ("region", "language", "topic")
-RESERVED = ("unit", "variants", "variant", SHUFFLED, LABELS, RELEASE)
-"""Keys of an item's metadata that have a meaning; columns of these names get others."""
 
 
 class Question(NamedTuple):
@@ -251,7 +249,7 @@ def make_items(table: QuestionTable, prompt: str, grading: str) -> tuple[list[It
 
 def _key(column: str) -> str:
     """Return the key of a column in the metadata of items."""
-    return f"{column} (column)" if column in RESERVED else column
+    return f"{column} (column)" if column in NOT_COLUMNS else column
 
 
 def plain_answer(text: str) -> str:

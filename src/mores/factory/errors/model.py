@@ -1,6 +1,7 @@
 """Soft errors by a model: it gets a correct pair and writes a wrong one (ExCAM, Section 3 and Table 7).
 
-Each pair is tried once with minor and once with major errors. Pairs that the model calls not cultural are dropped. An
+Each pair is tried once with minor and once with major errors; an error has the severity that the model says it made, or
+the one that was asked for (`SoftErrorSettings.severity`). Pairs that the model calls not cultural are dropped. An
 unusable answer is a failure; with `repair` (from edition 3 on) it is read as far as that needs no guess
 (`mores.factory.errors.repair`), and asked for once more. The errors are located by comparing the model's texts with
 the originals; the model is not asked for their places. The paper splits both into NLTK words without punctuation and
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import pairwise
-from typing import Annotated, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -35,6 +36,7 @@ _SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR|pairs|count)\}")
 LONGEST_REASON = 100
 """Characters of a reason for which an answer is dropped."""
 NOT_THE_TEXT = "a side is only called unchanged, or has a label before it"
+NO_SEVERITY = "the model names no severity, or both; the one asked for counts"
 _OUTPUT = re.compile(r"OUTPUT:\**\s*(?=\{|```)")
 
 
@@ -50,6 +52,8 @@ class SoftErrorSettings:
     """Whether unusable answers are repaired, and asked for once more."""
     at_once: int = 1
     """Pairs in one request; those that it does not answer are asked for one by one."""
+    severity: Literal["answered", "asked"] = "asked"
+    """Whose severity an error has: the model's, as in the paper (Section 3), or the request's."""
 
 
 class WrittenPair(BaseModel):
@@ -62,13 +66,17 @@ class WrittenPair(BaseModel):
     adherence: str = Field(alias="Rule Adherence")
     explanation: str = Field(alias="Explanation")
     severity: str = Field(alias="Severity")
-    """By the model; the severity that was asked for counts."""
     instruction: str = Field(alias="Modified Instruction")
     text: str = Field(alias="Modified Generated Text")
 
     @property
     def is_cultural(self) -> bool:
         return re.match(r"\W*no\b", self.cultural, re.IGNORECASE) is None
+
+    @property
+    def severities(self) -> set[Severity]:
+        """The severities that the model names: none, one or both."""
+        return {Severity(word) for word in re.findall(r"\b(?:minor|major)\b", self.severity.casefold())}
 
 
 Made = Gold | Failure | None
@@ -83,11 +91,25 @@ def requests(gold: Gold, settings: SoftErrorSettings | None = None) -> dict[Seve
 
 
 def read(
-    answer: Written | Failure, gold: Gold, severity: Severity, name: str = "", repaired: Counter[str] | None = None
+    answer: Written | Failure,
+    gold: Gold,
+    severity: Severity,
+    name: str = "",
+    repaired: Counter[str] | None = None,
+    *,
+    answered: bool = False,
 ) -> Made:
-    """Return the pair with errors in an answer of the model `name`; repairs, if wanted, are counted by their reason."""
+    """Return the pair with errors in an answer of the model `name`; repairs, if wanted, are counted by their reason.
+
+    If `answered`, the errors have the severity that the answer names; otherwise the one that was asked for.
+    """
     if isinstance(answer, Failure):
         return answer
+
+    def errors_of(pair: WrittenPair) -> Made:
+        named = pair.severities if answered else {severity}
+        return _made(pair, gold, severity, name, min(named) if len(named) == 1 else severity)
+
     marks = list(_OUTPUT.finditer(answer.text))
     if marks:  # a code fence around the JSON is allowed, no more
         written = read_written(answer.text[marks[-1].end() :], WrittenPair, "what Table 7 asks for")
@@ -96,14 +118,16 @@ def read(
         written = Failure(kind=FailureKind.PARSE, reason=reason)
     if isinstance(written, Failure) and answer.stop is Stop.LENGTH:
         return Failure(kind=FailureKind.TRUNCATED, reason="the answer was cut off; raise the limit of tokens")
-    made = written if isinstance(written, Failure) else _made(written, gold, severity, name)
+    made = written if isinstance(written, Failure) else errors_of(written)
     if made is not None and repaired is not None:
         names = [str(field.alias) for field in WrittenPair.model_fields.values()]
         with suppress(ValidationError):
             pair = WrittenPair.model_validate(find_fields(answer.text, names, gold.sample))
-            if pair != written and not isinstance(again := _made(pair, gold, severity, name), Failure):
+            if pair != written and not isinstance(again := errors_of(pair), Failure):
                 repaired[reason_of(made) if isinstance(made, Failure) else NOT_THE_TEXT] += 1
-                return again
+                made = again
+            if answered and isinstance(made, Gold) and len(pair.severities) != 1:
+                repaired[NO_SEVERITY] += 1
     return made
 
 
@@ -135,7 +159,8 @@ async def make_each(
     def made(answer: Answer, counted: Counter[str] | None = None) -> Made:
         counted = (Counter() if counted is None else counted) if settings.repair else None
         gold, severity = answer.job.data
-        return read(answer.read(Stop.LENGTH), gold, severity, asker.model.name, counted)
+        reply, answered = answer.read(Stop.LENGTH), settings.severity == "answered"
+        return read(reply, gold, severity, asker.model.name, counted, answered=answered)
 
     def follow(job: Job, completion: Completion) -> Request | None:
         reply, result = completion.complete(Stop.LENGTH), made(Answer(job, completion))
@@ -177,7 +202,8 @@ async def make_several(
                 else:
                     piece = reply._replace(text=f"OUTPUT: {output.strip()}")
                     counted = repaired if settings.repair else None
-                    yield (gold, severity), read(piece, gold, severity, asker.model.name, counted)
+                    answered = settings.severity == "answered"
+                    yield (gold, severity), read(piece, gold, severity, asker.model.name, counted, answered=answered)
 
 
 @cache
@@ -233,13 +259,13 @@ def _several(batch: Sequence[Asked], settings: SoftErrorSettings) -> Job:
     return Job(_id(*batch[0]), _ask(prompt, settings.max_tokens, settings), data=batch)
 
 
-def _made(written: WrittenPair, gold: Gold, severity: Severity, name: str) -> Made:
+def _made(written: WrittenPair, gold: Gold, asked: Severity, name: str, severity: Severity) -> Made:
     if not written.is_cultural:
         return None
     needed = (written.type, written.explanation, written.instruction, written.text)
     if not all(value.strip() for value in needed):
         return Failure(kind=FailureKind.SCHEMA, reason="the type, the explanation or one of the texts is empty")
-    changes = {"id": _id(gold, severity), "instruction": written.instruction, "text": written.text}
+    changes = {"id": _id(gold, asked), "instruction": written.instruction, "text": written.text}
     sample = gold.sample.model_copy(update=changes)
     sides: tuple[Side, ...] = get_args(Side)
     same = {"severity": severity, "type": written.type.strip(), "explanation": written.explanation}

@@ -16,7 +16,7 @@ from mores.models.written import no_duplicates
 from mores.types import Sample, Side
 
 NOT_NEEDED = ("Rule Adherence", "Severity")
-"""Fields from which nothing is made."""
+"""Fields that may be missing: nothing is made of the first, and the severity that was asked for stands in."""
 SIDES: Mapping[str, Side] = {"Modified Instruction": "instruction", "Modified Generated Text": "text"}
 _UNCHANGED = re.compile(
     r"\W*(?:n/?a|none|same|unchanged|no changes?|not (?:modified|changed)|same as (?:the )?original)?\W*"

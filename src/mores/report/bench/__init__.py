@@ -35,9 +35,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def describe(run: folder.BenchRun) -> ResultDocument:
-    """Return the document of one run."""
-    return describe_runs([AnsweredRun(run.result, run.answers, run.facts)])
+def describe(run: folder.BenchRun, by: Sequence[str] = ()) -> ResultDocument:
+    """Return the document of one run, also by columns of its questions."""
+    return describe_runs([AnsweredRun(run.result_by(by), run.answers, run.facts)])
 
 
 def describe_runs(runs: Sequence[AnsweredRun], links: Sequence[RunLinks] = ()) -> ResultDocument:

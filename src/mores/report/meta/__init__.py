@@ -70,12 +70,13 @@ def describe(run: MetaRun) -> ResultDocument:
     return describe_meta(run.result)
 
 
-def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
+def describe_meta(meta: Meta, by: Sequence[str] = ("source",)) -> ResultDocument:
     """Return Table 4, breakdowns, curves, comparisons, disagreements, votes, and whether each judge is any good.
 
     The terminal shows the breakdown by `by`.
     """
-    groupings = [Section(name, title, _breakdown(meta, name)) for name, title in TITLES.items()]
+    titles = TITLES | {name: f"By {name}" for name in meta.counts if name not in TITLES}
+    groupings = [Section(name, title, _breakdown(meta, name)) for name, title in titles.items()]
     first = next((place for place, section in enumerate(groupings) if section.body), None)
     left_out = _left_out(meta)
     if first is not None:  # the colours are explained once
@@ -85,15 +86,16 @@ def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
     quality = tables.statistics_table(meta, tables.QUALITY, "Spans and explanations")
     calibration = tables.calibration_table(meta)
     votes = [tables.vote_table(table) for table in meta.votes]
-    table, groups = tables.main_table(meta), tables.groups_of(meta, by)
-    split = tables.breakdown(meta, by, groups)
+    table = tables.main_table(meta)
+    groups = {name: tables.groups_of(meta, name) for name in by}
+    split = {name: tables.breakdown(meta, name, groups[name]) for name in by}
     best_last = sorted(meta.advice, key=lambda advice: meta.best is not None and advice.metric == meta.best.metric)
     return ResultDocument(
         "meta-evaluation",
         meta.data,
         [
             *votes,
-            split.turn(by) if len(groups) > WIDE else split,
+            *(grid.turn(name) if len(groups[name]) > WIDE else grid for name, grid in split.items()),
             table,
             conclude(meta),
             *(plain(advice.line) for advice in best_last),
@@ -125,26 +127,32 @@ def describe_meta(meta: Meta, by: str = "source") -> ResultDocument:
     )
 
 
-def describe_versus(versus: JudgementComparison, by: str = "source") -> ResultDocument:
+def describe_versus(versus: JudgementComparison, shown: int = 1) -> ResultDocument:
     """Return the differences of two sets of judgements, in all and by every grouping, and what changed.
 
-    The terminal shows the grouping `by`.
+    The terminal shows the first groupings, so many.
     """
     changed, better = tables.changed_table(versus), tables.conclude_versus(versus)
     differences = {tables.NAMES[row.statistic]: row for row in versus.overall}
     more = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
     title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
     overall = tables.differences_table(differences, "statistic", title)
-    sections, groups = [Section("overall", "Differences", [_differences(differences, "All samples"), overall])], {}
-    for name, rows in versus.by.items():
+    sections = [Section("overall", "Differences", [_differences(differences, "All samples"), overall])]
+    printed: list[Grid | str] = []
+    for name, tests in versus.by.items():
+        if not tests:
+            printed.append(f"by {name}: no group has ten samples that both scored")
+            continue
+        rows = {group_name(name, group): test for group, test in tests.items()}
         statistic = next(iter(rows.values())).statistic
         what = "Scaled accuracy" if statistic == tables.MAIN else tables.NAMES[statistic]
-        groups[name] = tables.differences_table(rows, name, f"{what} by {name}", adjusted=True)
-        sections.append(Section(name, f"By {name}", [_differences(rows, what), groups[name]]))
+        table = tables.differences_table(rows, name, f"{what} by {name}", adjusted=True)
+        printed.append(table)
+        sections.append(Section(name, f"By {name}", [_differences(rows, what), table]))
     return ResultDocument(
         "comparison",
         f"{versus.first} and {versus.second}",
-        [*([groups[by]] if by in groups else []), *changed, overall, better],
+        [*printed[:shown], *changed, overall, better],
         [*sections, Section("changed", "What changed", changed)],
         opening=[Paragraph(f"{better[0].upper()}{better[1:]}.")],
         facts={"Samples": count(versus.n), "Left out": count(versus.left_out)},

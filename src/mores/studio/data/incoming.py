@@ -17,6 +17,7 @@ def check_stopping(place: str) -> None:
     """Raise where the job is cancelled, or InputError where the server is told to stop."""
     report()
     if STOPPING.is_set():
+        report()  # a job may have been told only now: it goes on at the next start
         raise InputError(f"{place}: the server is stopping; import the file again when it is back")
 
 

@@ -23,6 +23,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
 
 from mores.errors import ConfigError, StoreError
+from mores.studio.phrase import Phrase
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 30
@@ -30,6 +31,11 @@ SYNCHRONOUS = "FULL"
 """A change is on SQLite's disk when its transaction ends."""
 CONNECTIONS = 40
 """As many as there are threads that answer requests, so that none is opened and closed for a single request."""
+AWAY = Phrase(
+    "The studio cannot keep anything at the moment: its disk is full, or its database does not answer. What was saved "
+    "before is safe. Please try again later, and tell the organiser."
+)
+"""What people read then."""
 IDLE_SECONDS = 5.0
 """After that a connection to PostgreSQL may be gone without our knowing, and is tried first."""
 

@@ -47,7 +47,7 @@ def newest_version() -> str:
 
 def _write_file(path: Path) -> str:
     """Write to an SQLite file by a connection of its own: those of the pool wait longer than a watcher does."""
-    uri = f"{path.as_uri()}?mode=rw"  # a file that is gone is not made again
+    uri = f"{path.absolute().as_uri()}?mode=rw"  # a file that is gone is not made again
     with closing(sqlite3.connect(uri, uri=True, timeout=SECONDS, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         [version] = connection.execute(_VERSION).fetchone() or [""]

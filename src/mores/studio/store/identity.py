@@ -22,6 +22,9 @@ from mores.studio.store.people import digest, find_member, give_back, record
 from mores.studio.store.tables import drafts, events, invitations, items, members, people, replies, sessions, votes
 from mores.studio.workflow import Refused
 
+MOST_ALIKE = 20
+"""Accounts that one is compared with: those of the same name first, then the latest. Where more have the same browser
+and network, as in a school, this says nothing about a person."""
 TOGETHER = timedelta(hours=1)
 """Two joins by the same link within this time are noted beside what else they have in common."""
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
@@ -45,14 +48,16 @@ def note_signals(database: Database, campaign: str, person: str, signals: Mappin
     with database.write() as connection:
         rows = connection.execute(select(*columns).where(members.c.campaign == campaign)).all()
         mine = next(row for row in rows if row.person == person)
-        alike: dict[str, Any] = {}
+        found: list[tuple[bool, datetime, str, list[str]]] = []
         for row in rows:
             shared = [kind for kind, value in signals.items() if value and row.signals.get(kind) == value]
             if row.person == person or not shared:
                 continue
             if row.invitation == mine.invitation and mine.joined - row.joined < TOGETHER:
                 shared.append("time")
-            alike[row.person] = {"by": shared, "settled": ""}
+            found.append(("name" in shared, row.joined, row.person, shared))
+        found.sort(reverse=True)
+        alike = {other: {"by": shared, "settled": ""} for _, _, other, shared in found[:MOST_ALIKE]}
         here = (members.c.campaign == campaign, members.c.person == person)
         connection.execute(update(members).where(*here).values(signals=dict(signals), alike=alike))
 
@@ -90,19 +95,20 @@ class Alike(NamedTuple):
     """Those of them with the same answer."""
 
 
-def list_alike(database: Database, campaign: Campaign) -> list[Alike]:
-    """Return the accounts that look alike, those that nobody has settled first."""
+def list_alike(database: Database, campaign: Campaign, limit: int) -> list[Alike]:
+    """Return the accounts that look alike, those that nobody has settled and that have the most in common first."""
     query = select(members.c.person, members.c.alike).where(members.c.campaign == campaign.id)
     pairs = [(row.person, other, about) for row in database.fetch(query) for other, about in (row.alike or {}).items()]
+    pairs.sort(key=lambda pair: (pair[2].get("settled", "") != "", "name" not in pair[2]["by"], pair[0], pair[1]))
     found = []
-    for person, other, about in pairs:
+    for person, other, about in pairs[:limit]:
         mine, theirs = votes.alias(), votes.alias()
         both = (mine.c.item == theirs.c.item, mine.c.stage == theirs.c.stage, mine.c.version == theirs.c.version)
         who = (mine.c.campaign == campaign.id, mine.c.person == person, theirs.c.person == other)
         labels = database.fetch(select(mine.c.label, theirs.c.label).where(*both, *who))
         same = sum(first == second for first, second in labels)
         found.append(Alike(person, other, tuple(about["by"]), about.get("settled", ""), len(labels), same))
-    return sorted(found, key=lambda alike: (alike.settled != "", alike.person, alike.other))
+    return found
 
 
 def make_code(database: Database, person: str) -> str:

@@ -15,11 +15,12 @@ from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 from sqlalchemy import and_, false, insert, or_, select, update
+from sqlalchemy.exc import OperationalError
 
 from mores.errors import MoresError
-from mores.studio.phrase import keep_phrases
+from mores.studio.phrase import Phrase, keep_phrases
 from mores.studio.progress import STOPPING, Cancelled, reporting
-from mores.studio.store.database import Database
+from mores.studio.store.database import AWAY, Database
 from mores.studio.store.items import now
 from mores.studio.store.tables import jobs
 from mores.studio.workflow import Refused, Unknown
@@ -175,6 +176,14 @@ class JobRunner:
             thread.join(5)
 
     def _run(self) -> None:
+        try:
+            self._do_all()
+        except OperationalError:  # the next who looks at a job begins again
+            logging.getLogger(__name__).exception("the database does not work")
+            with self._changed:
+                self._thread = None
+
+    def _do_all(self) -> None:
         while True:
             with self._changed:
                 self._woken = False
@@ -212,9 +221,10 @@ class JobRunner:
             ended = {"status": "waiting" if self._stopping or STOPPING.is_set() else "cancelled"}
         except (MoresError, Refused) as error:
             ended = {"status": "failed", "result": {"problem": keep_phrases(error.args[0])}}
-        except Exception:
+        except Exception as error:
             logging.getLogger(__name__).exception("a job failed")
-            ended = {"status": "failed", "result": {"problem": "Something went wrong on our side."}}
+            problem = AWAY if isinstance(error, OperationalError) else Phrase("Something went wrong on our side.")
+            ended = {"status": "failed", "result": {"problem": keep_phrases(problem)}}
         if ended["status"] in OVER:
             ended |= {"ended": now(), "data": None}
         with self._database.write() as connection:

@@ -97,6 +97,8 @@ class Invitation(NamedTuple):
     """Everything that who uses it becomes."""
     panel: Mapping[str, Any] = {}
     """How a panel sends people by it (`store.panels.Panel`); empty for any other link."""
+    personal: bool = False
+    """It brings the one person who uses it back, on any device."""
 
 
 def read_profile(
@@ -183,9 +185,8 @@ def find_invitation(database: Database, token: str) -> Invitation:
         return _invitation(_find_usable(connection, token))
 
 
-def _find_usable(connection: Connection, token: str, *, lock: bool = False) -> Row[Any]:
-    query = select(invitations).where(invitations.c.token == digest(token))
-    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+def _find_usable(connection: Connection, token: str) -> Row[Any]:
+    row = connection.execute(select(invitations).where(invitations.c.token == digest(token))).one_or_none()
     if row is None or (row.used_by is None and (row.uses_left < 1 or row.until <= now())):
         raise Refused("This invitation does not work any more. Please ask for a new one.")
     return row
@@ -212,7 +213,7 @@ def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> 
 def _invitation(row: Row[Any]) -> Invitation:
     about = (Role(row.role), row.note, row.uses_left, row.until, row.used_by)
     roles = (Role(row.role), *map(Role, row.also or ()))
-    return Invitation(row.id, row.campaign, row.person, *about, roles, row.panel or {})
+    return Invitation(row.id, row.campaign, row.person, *about, roles, row.panel or {}, row.personal)
 
 
 def join(
@@ -226,11 +227,14 @@ def join(
 ) -> str:
     """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id.
 
-    `participant` is who the panel says they are, and `browser` what their browser keeps, by which they join once though
-    they send it twice; `admit` refuses them while nobody else joins by the same link.
+    `participant` is who the panel says they are, and `browser` what their browser keeps until it is signed in, by which
+    they join once though they send it twice; `admit` refuses them while nobody else joins by the same link.
     """
     with database.write() as connection:
-        row = _find_usable(connection, token, lock=True)
+        connection.execute(select(invitations.c.id).where(invitations.c.token == digest(token)).with_for_update())
+        if profile and browser and (known := _find_joined(connection, token, browser, profile.name)):
+            return known[0]
+        row = _find_usable(connection, token)
         admit()
         if row.used_by and person != row.used_by:
             raise Refused("This link belongs to somebody else. Please ask for a link of your own.")
@@ -246,10 +250,8 @@ def join(
         offered = [row.role, *(row.also or ())]
         if known is None:
             new = {"campaign": row.campaign, "person": person, "roles": offered, "qualified": False}
-            new |= {
-                "participant": participant,
-                "place": {"state": "working", "browser": digest(browser)} if participant else {},
-            }
+            state = {"state": "working"} if participant else {}
+            new |= {"participant": participant, "place": state | ({"browser": digest(browser)} if browser else {})}
             connection.execute(insert(members), new | {"consented": None, "joined": now(), "invitation": row.id})
         elif more := [role for role in offered if role not in known]:
             connection.execute(update(members).where(*mine).values(roles=[*known, *more]))
@@ -259,6 +261,22 @@ def join(
         connection.execute(update(invitations).where(invitations.c.id == row.id).values(used))
         record(connection, person, "joined", ", ".join(offered), row.campaign)
     return person
+
+
+def find_joined(database: Database, token: str, browser: str, name: str) -> tuple[str, str] | None:
+    """Return who has joined by a link from this browser under this name, and got no answer, and the campaign."""
+    with database.read() as connection:
+        return _find_joined(connection, token, browser, name)
+
+
+def _find_joined(connection: Connection, token: str, browser: str, name: str) -> tuple[str, str] | None:
+    columns = (members.c.person, members.c.campaign, members.c.place, people.c.name)
+    query = select(*columns).join(people, people.c.id == members.c.person)
+    query = query.join(invitations, invitations.c.id == members.c.invitation)
+    for row in connection.execute(query.where(invitations.c.token == digest(token), people.c.withdrawn.is_(None))):
+        if row.place.get("browser") == digest(browser) and row.name == clean(name):
+            return str(row.person), str(row.campaign)
+    return None
 
 
 def come_back(database: Database, person: str, name: str) -> str:

@@ -8,14 +8,14 @@ from datetime import timedelta
 from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, case, false, func, insert, or_, select, true
+from sqlalchemy import ColumnElement, case, false, func, insert, or_, select, true, union_all
 
-from mores.studio.records import CampaignItem, ItemStatus, Person, Role
+from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, list_held, now
 from mores.studio.store.people import find_member, list_members
 from mores.studio.store.statistics import read_writing
-from mores.studio.store.tables import asks, audit, holds, items, people, replies, votes
+from mores.studio.store.tables import asks, audit, events, holds, items, people, replies, votes
 from mores.studio.store.work import count_work
 from mores.studio.workflow import EVERYBODY, Flow, Unknown
 
@@ -204,7 +204,7 @@ def list_audit(database: Database, campaign: Campaign, before: int = 0) -> list[
 
 
 class OrganiserMessage(NamedTuple):
-    """What somebody wrote to the organiser beside an answer."""
+    """What somebody wrote to the organiser beside an answer, or why they gave an item back."""
 
     at: Any
     person: str
@@ -214,25 +214,38 @@ class OrganiserMessage(NamedTuple):
     headline: str
     stage: str
     comment: str
+    declined: bool = False
+    """They could not judge the item, and this is the reason."""
+
+
+_REASON = events.c.payload["reason"].as_string()
 
 
 def list_messages(
     database: Database, campaign: Campaign, start: int = 0, limit: int | None = PAGE
 ) -> list[OrganiserMessage]:
     """Return what people wrote to the organiser, the newest first; a page of it, or everything."""
-    columns = (
-        votes.c.at,
-        votes.c.person,
-        people.c.name,
-        votes.c.item,
-        items.c.headline,
-        votes.c.stage,
-        votes.c.comment,
-    )
-    joined = votes.join(items, items.c.id == votes.c.item).outerjoin(people, people.c.id == votes.c.person)
-    query = select(*columns).select_from(joined).where(votes.c.campaign == campaign.id, votes.c.comment != "")
-    query = query.order_by(votes.c.at.desc(), votes.c.item, votes.c.person).offset(start)
+    beside = (votes.c.at, votes.c.person, votes.c.item, votes.c.stage, votes.c.comment, false().label("declined"))
+    back = (events.c.at, events.c.person, events.c.item, events.c.stage, _REASON.label("comment"), true())
+    written = union_all(
+        select(*beside).where(votes.c.campaign == campaign.id, votes.c.comment != ""),
+        select(*back).where(events.c.campaign == campaign.id, *_is_reason()),
+    ).subquery()
+    columns = (written.c.at, written.c.person, people.c.name, written.c.item, items.c.headline)
+    joined = written.join(items, items.c.id == written.c.item).outerjoin(people, people.c.id == written.c.person)
+    query = select(*columns, written.c.stage, written.c.comment, written.c.declined).select_from(joined)
+    query = query.order_by(written.c.at.desc(), written.c.item, written.c.person).offset(start)
     return [OrganiserMessage(*row) for row in database.fetch(query.limit(limit) if limit else query)]
+
+
+def _is_reason() -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of events in which a person gave an item back and said why."""
+    return (
+        events.c.kind == EventKind.RELEASED.value,
+        events.c.person.is_not(None),
+        _REASON != "",
+        _REASON.not_like('{"phrase"%'),  # what the studio itself says where no reason was given
+    )
 
 
 class Reply(NamedTuple):
@@ -257,7 +270,9 @@ def reply(database: Database, campaign: Campaign, message: tuple[str, str], text
     """Answer somebody who wrote beside an item; raises `Unknown` where they did not."""
     person, item = message
     mine = (votes.c.campaign == campaign.id, votes.c.person == person, votes.c.item == item, votes.c.comment != "")
-    if not database.fetch(select(votes.c.item).where(*mine)):
+    back = (events.c.campaign == campaign.id, events.c.person == person, events.c.item == item, *_is_reason())
+    written = union_all(select(votes.c.item).where(*mine), select(events.c.item).where(*back)).subquery()
+    if not database.fetch(select(written.c.item).limit(1)):
         raise Unknown("There is no such message.")
     with database.write() as connection:
         row = {"campaign": campaign.id, "person": person, "item": item, "text": text, "by": by, "at": now()}

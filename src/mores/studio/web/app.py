@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from asyncio import to_thread
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
@@ -20,7 +22,7 @@ from mores.errors import ConfigError
 from mores.settings import takes
 from mores.studio.data.jobs import list_work
 from mores.studio.settings import StudioAppSettings
-from mores.studio.store.database import Database, open_database
+from mores.studio.store.database import AWAY, Database, open_database
 from mores.studio.store.jobs import JobRunner
 from mores.studio.store.people import signing_key
 from mores.studio.store.statistics import NotReady
@@ -33,6 +35,7 @@ from mores.studio.worker import AskWorker
 from mores.studio.workflow import Refused, Unknown
 
 TITLES = {403: "Not allowed", 404: "Not found", 413: "Too long", 429: "Too many requests"}
+LOG = logging.getLogger(__name__)
 
 
 class Static(StaticFiles):
@@ -74,7 +77,7 @@ def app(settings: StudioAppSettings) -> FastAPI:
     studio.mount("/static", Static(directory=STATIC), name="static")
     for routes in (account, campaigns, practice, work, organise, decide, known, people, data, health):
         studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
-    for kind in (Elsewhere, NotReady, Refused, HTTPException, RequestValidationError):
+    for kind in (Elsewhere, NotReady, Refused, HTTPException, RequestValidationError, OperationalError):
         studio.add_exception_handler(kind, _handle)
     studio.add_middleware(Guard, root=clean_root(settings.root_path))
     studio.add_middleware(RequestLog)
@@ -103,6 +106,9 @@ def _handle(request: Request, error: Exception) -> Response:
             return _explain(request, 404 if isinstance(error, Unknown) else 409, error.args[0])
         case HTTPException(status_code=code, detail=detail):
             return _explain(request, code, "" if detail.lower() == TITLES.get(code, "").lower() else detail)
+        case OperationalError():  # nothing was kept: scripts hold what was sent and try again
+            LOG.error("the database does not work: %s", error.orig)
+            return _explain(request, 503, AWAY)
     return _explain(request, 422, "This address cannot be read.")
 
 
@@ -112,7 +118,11 @@ def _explain(request: Request, status: int, reason: str) -> Response:
         if wants_json(request):
             return JSONResponse({"error": visitor.translate(reason)}, status)
         return visitor.page("problem.html", code=status, reason=reason)
-    except HTTPException as error:  # too many requests: nothing is drawn
+    except (
+        HTTPException,
+        OperationalError,
+    ) as error:  # nothing is drawn where nobody knows who visits
+        status, reason = (error.status_code, error.detail) if isinstance(error, HTTPException) else (503, AWAY)
         if wants_json(request):
-            return JSONResponse({"error": error.detail}, error.status_code)
-        return PlainTextResponse(error.detail, error.status_code)
+            return JSONResponse({"error": reason}, status)
+        return PlainTextResponse(reason, status)

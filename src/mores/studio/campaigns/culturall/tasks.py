@@ -24,7 +24,7 @@ from mores.types import Failure, Item
 LONGEST = {"scenario": 4000, "question": 2000, "answer": 300, "explanation": 4000}
 TOKENS = 1500
 TARGET = "English"
-_HEADING = re.compile(r"[*_#\s]*\[(scenario|question|answer|explanation)\][*_]*:?", re.IGNORECASE)
+_HEADING = re.compile(r"(?<![*_#\s])[*_#\s]*\[(scenario|question|answer|explanation)\][*_]*:?", re.IGNORECASE)
 _CODE = re.compile(r"[\s\"'`*.]*([A-Za-z]{2})[\s\"'`*.]*")
 _MARK = re.compile(r"^\s*<<<[0-9a-f]{4,}\s*|\s*[0-9a-f]{4,}>>>\s*$")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from secrets import token_urlsafe
 from typing import Any
 
+import segno
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, JSONResponse, Response
 
@@ -78,6 +80,9 @@ def _join(visit: Visit, token: str, problem: str = "", given: Posted | None = No
 def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     """Join the campaign as someone new or as who one is, or sign in by one's own link."""
     free_places(visit, token)
+    name = form.get("participant") or form.get("name")
+    if not visit.account and (joined := people.find_joined(visit.database, token, visit.cookie, name)):
+        return visit.keep(visit.go(f"/c/{joined[1]}"), people.sign_in(visit.database, joined[0]))
     found = people.find_invitation(visit.database, token)
     if found.panel:
         return _join_by_panel(visit, token, found, form)
@@ -89,12 +94,27 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
             visit.limit("account", found.id)
             person = people.come_back(visit.database, found.used_by, form.get("name"))
         else:
-            person = people.join(visit.database, token, None if found.person else _profile(form, visit))
+            profile = None if found.person else _profile(form, visit)
+            person = people.join(visit.database, token, profile, browser=visit.cookie)
     except InputError as error:
         return _join(visit, token, error.args[0], form)
-    if found.campaign and not found.used_by:
-        _note_signals(visit, found.campaign, person, form.get("name"))
-    return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
+    session = people.sign_in(visit.database, person)
+    if not found.campaign or found.used_by:
+        return visit.keep(visit.go("/"), session)
+    _note_signals(visit, found.campaign, person, form.get("name"))
+    if found.personal:
+        return visit.keep(visit.go(f"/c/{found.campaign}"), session)
+    here = replace(visit, cookie=session, account=people.find_account(visit.database, session))
+    return _show_way_back(here, person, "joined.html", onward=f"/c/{found.campaign}")
+
+
+def _show_way_back(visit: Visit, person: str, page: str, **values: Any) -> Response:
+    """Show a code by which someone comes back, and the link that has it; once."""
+    code = identity.make_code(visit.database, person)
+    address = f"{str(visit.request.base_url).rstrip('/')}/login?code={code}"
+    return visit.page(
+        page, code_to_keep=code, address=address, qr=segno.make(address).svg_data_uri(scale=4, border=2), **values
+    )
 
 
 def _note_signals(visit: Visit, campaign: str, person: str, name: str) -> None:
@@ -118,9 +138,6 @@ def _join_by_panel(visit: Visit, token: str, found: people.Invitation, form: Pos
     participant = clean(form.get("participant"))
     if _is_participant(visit, campaign, [participant]):
         return visit.go(f"/c/{campaign.id}")
-    for member in people.list_members(visit.database, campaign):
-        if member.participant == participant and member.place.get("browser") == people.digest(visit.cookie):
-            return visit.keep(visit.go(f"/c/{campaign.id}"), people.sign_in(visit.database, member.person.id))
     named = Posted({**form.values, "name": [participant or "–"]})
     try:
         profile = _profile(named, visit)
@@ -176,8 +193,8 @@ def service_worker(visit: AnyVisit) -> Response:
 
 @router.get("/login")
 def login(visit: AnyVisit) -> Response:
-    """Show the page for signing in with a password."""
-    return visit.page("login.html", problem="")
+    """Show the page for coming back: by a code, which a link may have, or with a password."""
+    return visit.page("login.html", problem="", given=visit.request.query_params.get("code", "")[:20])
 
 
 @router.post("/login", dependencies=[limited("sign in")])
@@ -191,7 +208,7 @@ def log_in(visit: AnyVisit, form: Form) -> Response:
         else:
             person = check_password(visit.database, email, form.get("password"))
     except Refused as error:
-        return visit.page("login.html", code=422, problem=error.args[0])
+        return visit.page("login.html", code=422, problem=error.args[0], given=form.get("code")[:20])
     return visit.keep(visit.go("/"), people.sign_in(visit.database, person))
 
 
@@ -226,8 +243,7 @@ def profile(visit: SignedIn) -> Response:
 def new_code(visit: SignedIn, _form: Form) -> Response:
     """Show a code by which one comes back without a password, once."""
     assert visit.account is not None
-    code = identity.make_code(visit.database, visit.account.id)
-    return visit.page("profile.html", problem="", code_to_keep=code)
+    return _show_way_back(visit, visit.account.id, "profile.html", problem="")
 
 
 @router.get("/me/data.json")

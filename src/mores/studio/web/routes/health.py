@@ -18,9 +18,8 @@ SECONDS = 2.0
 _lock = Lock()
 
 
-@router.get("/health")
-def health(request: Request) -> Response:
-    """Answer `ok`, or 503 and what is wrong."""
+def look(request: Request) -> str:
+    """Return what is wrong now or was a moment ago; empty where nothing is."""
     studio: Studio = request.app.state.studio
     state = request.app.state
     with _lock:
@@ -28,6 +27,13 @@ def health(request: Request) -> Response:
         if time.monotonic() - at >= SECONDS:
             found = find_problem(studio.database)
             state.health = found, time.monotonic()
+    return str(found)
+
+
+@router.get("/health")
+def health(request: Request) -> Response:
+    """Answer `ok`, or 503 and what is wrong."""
+    found = look(request)
     if wants_json(request):
         body = {"status": "error", "problem": found} if found else {"status": "ok"}
         return JSONResponse(body, 503 if found else 200)

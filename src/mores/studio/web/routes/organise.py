@@ -18,6 +18,7 @@ from mores.studio.store import queries
 from mores.studio.store.people import log_action
 from mores.studio.store.statistics import Keeper, find_last_event, read_figures
 from mores.studio.store.work import draw_sample
+from mores.studio.web.routes.health import look
 from mores.studio.web.visit import FURTHEST, Form, Organising, limited
 from mores.studio.workflow import Recheck, may
 
@@ -33,6 +34,7 @@ def overview(place: Organising) -> Response:
     [every] = queries.tabulate(groups)
     return place.page(
         "overview.html",
+        problem=look(place.visit.request),
         every=every,
         forecast=queries.forecast(database, campaign, every),
         statuses=[status.value for status in ItemStatus if status is not ItemStatus.OPEN],

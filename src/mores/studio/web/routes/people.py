@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from typing import Annotated, Any
 
 import segno
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
@@ -40,10 +41,10 @@ from mores.studio.store.people import (
     open_invitations,
     revoke,
 )
-from mores.studio.store.queries import list_items_by
+from mores.studio.store.queries import PAGE, list_items_by
 from mores.studio.store.statistics import read_figures
 from mores.studio.store.team import change_roles, makes_campaigns, new_link, remove_member, set_maker
-from mores.studio.web.visit import Form, Organising, Place, Posted, limited
+from mores.studio.web.visit import FURTHEST, Form, Organising, Place, Posted, limited
 from mores.studio.workflow import Refused
 
 router = APIRouter(prefix="/c/{campaign}")
@@ -61,28 +62,58 @@ def find_someone(person: str, place: Organising) -> Member:
 Someone = Annotated[Member, Depends(find_someone)]
 
 
+class PeopleFilter(BaseModel):
+    """Which people a list shows; all of them where nothing is said."""
+
+    q: str = ""
+    """A part of their name, or of their id in a panel."""
+    unusual: bool = False
+    start: int = 0
+    """Where the page of the list begins."""
+
+
+EVERYBODY = PeopleFilter()
+
+
 @router.get("/people")
-def people(place: Organising) -> Response:
+def people(place: Organising, shown: Annotated[PeopleFilter, Query()]) -> Response:
     """Show who works in the campaign and how, and the invitations that still work."""
-    return _people(place)
+    return _people(place, shown=shown)
 
 
 def _people(
-    place: Place, token: str = "", query: str = "", problem: str = "", reconciled: Reconciled | None = None
+    place: Place,
+    token: str = "",
+    query: str = "",
+    problem: str = "",
+    reconciled: Reconciled | None = None,
+    shown: PeopleFilter = EVERYBODY,
 ) -> Response:
     database, campaign, link = place.database, place.campaign, _address(place, token, query)
     free_late_places(database, campaign)
     if place.visit.request.method == "POST":  # a link is shown once: no page in its place may say to wait
         read_figures(database, campaign, fresh=True)
     members, figures = list_members(database, campaign), read_figures(database, campaign)
-    panels = read_panels(database, campaign)
+    panels, unusual = read_panels(database, campaign), find_unusual(figures.people)
+    start, part = min(max(shown.start, 0), FURTHEST), clean(shown.q).casefold()
+    found = [
+        member
+        for member in members
+        if part in f"{member.name} {member.participant}".casefold()
+        and (not shown.unusual or member.person.id in unusual)
+    ]
     return place.page(
         "people.html",
         code=422 if problem else 200,
-        members=members,
+        members=found[start : start + PAGE],
+        found=len(found),
+        joined=Counter(member.person.link for member in members),
+        shown=shown,
+        start=start,
+        page=PAGE,
         names={member.person.id: member.name for member in members},
         figures=figures.people,
-        unusual=find_unusual(figures.people),
+        unusual=unusual,
         panels=panels,
         rates=rate_of(members, panels, figures),
         services=SERVICES,
@@ -90,7 +121,7 @@ def _people(
         problem=problem,
         nothing=NOTHING_DONE,
         invitations=open_invitations(database, campaign),
-        alike=list_alike(database, campaign),
+        alike=list_alike(database, campaign, PAGE),
         link=link,
         qr=_draw(link),
     )

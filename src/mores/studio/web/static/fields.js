@@ -6,8 +6,12 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {
     const field = document.getElementById(button.dataset.copy);
-    field.select();
-    await (navigator.clipboard?.writeText(field.value) ?? Promise.resolve(document.execCommand("copy")));
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch { // not by HTTPS, or not allowed
+      field.select();
+      document.execCommand("copy");
+    }
     button.textContent = button.dataset.copied;
   });
 }

@@ -178,10 +178,10 @@ async function send(form, button, kept) {
     } catch { answer = undefined; }
     if (!navigator.onLine) break;
   }
-  if (!answer || answer.status === 401) {
+  if (!answer || answer.status === 401 || answer.status === 503) {
     queue([...waiting(), { path, body, at: Date.now() }]);
     localStorage.removeItem(kept);
-    show(answer ? document.body.dataset.ended : "");
+    show(why(answer));
     return;
   }
   for (const each of form.querySelectorAll("button")) each.disabled = false;
@@ -197,6 +197,12 @@ const line = `waiting ${person}`;
 function waiting() { return JSON.parse(localStorage.getItem(line) ?? "[]"); }
 function queue(entries) { localStorage.setItem(line, JSON.stringify(entries)); }
 
+// Why the server takes nothing: the session is over, or its disk is full; empty where there is no line.
+function why(answer) {
+  const { ended, full } = document.body.dataset;
+  return { 401: ended, 503: `${full} ${waiting().length}` }[answer?.status] ?? "";
+}
+
 async function flush() {
   for (const entry of waiting()) {
     let answer, reply;
@@ -205,8 +211,7 @@ async function flush() {
       answer = await post(entry.path, `${entry.body}&offline=${offline}`);
       reply = answer.ok ? await answer.json() : null;
     } catch { return show(); }
-    if (answer.status === 401) return show(document.body.dataset.ended);
-    if (answer.status === 429 || answer.status >= 500) return show();
+    if (answer.status === 401 || answer.status === 429 || answer.status >= 500) return show(why(answer));
     queue(waiting().filter((other) => other.at !== entry.at));
     if (reply) {
       show(document.body.dataset.sent);
