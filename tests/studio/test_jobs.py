@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.exc import InterfaceError
 
 from mores.errors import InputError
 from mores.studio.data import incoming
@@ -215,6 +216,23 @@ def test_figures_that_take_long_are_announced(database: Database, monkeypatch: p
 
     with pytest.raises(InputError):
         keeper.get(database, "b", 1, fail)
+
+
+def test_jobs_go_on_after_whatever_the_database_did(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign, claim = Play(database, "culturalteaming").campaign.id, store.claim_job
+
+    def fail(_database: Database) -> None:
+        monkeypatch.setattr(store, "claim_job", claim)
+        raise InterfaceError("SELECT", {}, OSError("the connection is closed"))
+
+    monkeypatch.setattr(store, "claim_job", fail)
+    runner = JobRunner(database, {"quick": lambda *_: {}})
+    job = add_job(database, campaign, "quick", None, {})
+    runner.wake()
+    assert runner.wait(campaign, job, 0.3).status == "waiting"
+    runner.wake()
+    assert runner.wait(campaign, job, 20).status == "done"
+    runner.stop()
 
 
 def test_a_link_that_is_shown_once_waits_for_figures(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
