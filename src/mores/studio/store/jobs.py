@@ -178,7 +178,7 @@ class JobRunner:
     def _run(self) -> None:
         try:
             self._do_all()
-        except OperationalError:  # the next who looks at a job begins again
+        except Exception:  # whatever it is, the next who looks at a job begins again
             logging.getLogger(__name__).exception("the database does not work")
             with self._changed:
                 self._thread = None
