@@ -115,6 +115,18 @@ def test_a_job_of_a_process_that_stops_or_dies_is_done_by_another(either: Databa
     second.stop()
 
 
+def test_a_job_that_processes_die_of_is_not_taken_for_ever(either: Database) -> None:
+    campaign = Play(either, "culturalteaming").campaign.id
+    job = add_job(either, campaign, "deadly", None, {}, b"abc")
+    for _ in range(store.TRIES):
+        assert claim_job(either)
+        with either.write() as connection:
+            connection.execute(update(jobs).values(seen=now() - store.LOST - timedelta(seconds=1)))
+    assert claim_job(either) is None
+    ended = read_job(either, campaign, job)
+    assert (ended.status, set(ended.result)) == ("failed", {"problem"})
+
+
 def test_a_job_that_fails_says_why(database: Database, caplog: pytest.LogCaptureFixture) -> None:
     campaign = Play(database, "culturalteaming").campaign.id
 

@@ -125,8 +125,8 @@ def fit_terms(
     failure, fitted = "", None
     if len(ratings := set(columns["rating"])) > MOST_RATINGS:
         failure = f"{len(ratings)} different ratings are too many; round them to {MOST_RATINGS} or fewer"
-    elif len(rows) > MANY and len(set(columns["annotator"])) > MOST_LEVELS:
-        failure = f"more than {MOST_LEVELS:,} annotators are too many for it; read the differences in points"
+    elif count_crossed(columns, random) > MOST_LEVELS:
+        failure = "annotators, questions and answers are too many for it together; read the differences in points"
     else:
         try:
             if len(rows) > MANY and "question" in random:
@@ -147,6 +147,15 @@ def fit_terms(
         by_cut = dict(zip(fitted.design.names, map(tuple, odds.slopes.T.tolist()), strict=True))
         described = described.model_copy(update={"odds": ProportionalOdds(p=odds.p, by_threshold=by_cut)})
     return Fitted(described, fitted, rows, columns, part and part._replace(regression=described))
+
+
+def count_crossed(columns: Columns, random: Sequence[str]) -> int:
+    """Return the levels of all terms but the largest, and but the questions that the largest, answers, are within: what
+    a likelihood holds as a matrix."""
+    terms = {name for term in random for name in term.split("/")} & {"annotator", "question", "answer"}
+    levels = {name: len(set(columns[name])) for name in terms}
+    largest = max(levels, key=lambda name: (levels[name], name), default="")
+    return sum(n for name, n in levels.items() if name != largest and (name, largest) != ("question", "answer"))
 
 
 def sample_questions(questions: Sequence[object]) -> npt.NDArray[np.bool_]:
