@@ -448,8 +448,8 @@ def agree_on_marks(name: str, title: str, people: int, samples: int) -> Iterator
         truth,
         [(low, high) for _, low, high in figures],
         {"normal, told the variance": known},
-        "how far three people differ is hardly known (Student's t has two degrees of freedom), and the alternative "
-        "is told it",
+        "how far so few people differ is hardly known (Student's t with about as many degrees of freedom), and the "
+        "alternative is told it",
     )
 
 

@@ -525,6 +525,7 @@ def test_namibia_and_min_nan_come_back_from_the_studio() -> None:
         ("=1+1", "'=1+1"), ("+cmd", "'+cmd"), ("-", "'-"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "'\t=1"),
         ("\r=1", '"\'\r=1"'), ("'=1", "''=1"), ("''=1", "'''=1"), ("'-5", "''-5"), ("'tis", "'tis"), ("''", "''"),
         (" =1", " =1"), ("-5", "-5"), ("+3.5%", "+3.5%"), ("-1e-5", "-1e-5"), (-5, "-5"), (None, ""),
+        ("\uff1d1+1", "'\uff1d1+1"), ("'\uff20a", "''\uff20a"),
     ],
 )  # fmt: skip
 def test_formulas_get_an_apostrophe_in_csv(text: object, cell: str) -> None:
@@ -532,7 +533,7 @@ def test_formulas_get_an_apostrophe_in_csv(text: object, cell: str) -> None:
 
 
 _CELLS = st.text(st.characters(exclude_categories=["Cs"]))
-_CELLS |= st.builds(str.__add__, st.text("'=+-@\t\r\n\",1", min_size=1, max_size=6), _CELLS)
+_CELLS |= st.builds(str.__add__, st.text("'=+-@\uff1d\uff20\t\r\n\",1", min_size=1, max_size=6), _CELLS)
 
 
 @given(st.lists(st.tuples(_CELLS, _CELLS), min_size=1))
@@ -542,7 +543,7 @@ def test_texts_come_back_from_csv(rows: list[tuple[str, str]]) -> None:
     read = [row.values for row in read_rows(source) if not isinstance(row, InputError)]
     assert [(row["a"], row["b"]) for row in read] == rows
     for cells in csv.reader(io.StringIO(text, newline="")):
-        live = [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+        live = [cell for cell in cells if cell.startswith(tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20"))]
         assert all(re.fullmatch(r"[+-][\d.,]+([eE][+-]?\d+)?%?", cell) for cell in live)
 
 

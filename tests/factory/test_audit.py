@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mores.factory import shortcut
-from mores.factory.audit import AUDITORS, MOST, audit_texts, thin
+from mores.factory.audit import AUDITORS, MOST, audit_texts, naive_bayes, thin
 from mores.factory.balance import paper, shortcut_free
 from mores.factory.drafts import Draft, drafts, word
 from mores.factory.gold import ChangedText, Mistake
@@ -98,8 +98,7 @@ def test_naive_bayes_as_worked_out_by_hand() -> None:
     """Correct: tea twice, milk once; wrong: milk twice. For "tea": (2+1)/(3+2) against (0+1)/(2+2), log 2.4."""
     auditor = AUDITORS["naive Bayes"]
     rows = auditor.look(["tea tea", "milk", "milk milk", "tea", "unknown"])
-    assert callable(auditor.classify)
-    odds = auditor.classify(rows[:3], np.array([True, True, False]), rows[3:])
+    odds = naive_bayes(rows[:3], np.array([True, True, False]), rows[3:])
     assert odds[0] / ONE == pytest.approx(np.log(2.4), abs=0.001)
     # A word that no text has: (0+1)/(3+2) against (0+1)/(2+2).
     assert odds[1] / ONE == pytest.approx(np.log(0.8), abs=0.001)

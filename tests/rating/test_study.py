@@ -451,7 +451,9 @@ def test_a_large_study_is_fitted_from_some_of_its_questions(monkeypatch: pytest.
     assert as_calmqa
     assert describe_power(as_calmqa.people) == ""
     monkeypatch.setattr("mores.rating.regressions.MOST_LEVELS", 2)
-    assert "too many for it" in analyse(rows).regressions["model"].failure
+    for many in (1, 10**6):  # also in a study that is read at once
+        monkeypatch.setattr("mores.rating.regressions.MANY", many)
+        assert "too many for it" in analyse(rows).regressions["model"].failure
 
 
 def test_win_rates_hold_for_other_raters_and_questions() -> None:

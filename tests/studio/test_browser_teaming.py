@@ -43,7 +43,8 @@ def join(page: Page, link: str, name: str) -> None:
     page.open(link)
     fill(page, name=name, nationality="Kenya", home="Kenya", languages="Swahili, English")
     follow(page, "main form button.main")
-    page.open(page.evaluate("document.querySelector('.cards a').href"))
+    if page.evaluate("!!document.querySelector('#own')"):  # who joins by a link for several gets one of their own
+        follow(page, ".actions a.main")
     fill(page, agree="yes")
     follow(page, "main form button.main")
 

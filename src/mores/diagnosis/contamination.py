@@ -120,8 +120,8 @@ async def find_contamination(job: BenchJob, judge: Asker | None, folder: Path) -
     completed: list[CompletedHalf] = []
     if halves:
         known, plain = [await _complete(job, folder, name, halves) for name in ("complete.known", "complete.plain")]
-        seen, control = ({each.item_id: each.overlap for each in part} for part in (known, plain))
-        test = compare(COMPLETION, seen, control, [item.id for item, _, _ in halves])
+        named, alone = ({each.item_id: each.overlap for each in part} for part in (known, plain))
+        test = compare(COMPLETION, named, alone, [item.id for item, _, _ in halves])
         left_out["completion: no answer"] += len(halves) - test.seen.n
         tests, completed = [*tests, test], known
     if halves and judge:

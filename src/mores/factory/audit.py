@@ -27,7 +27,7 @@ from mores.factory.shortcut import (
     Classify,
     Integers,
     Labels,
-    Marks,
+    MarkedColumns,
     SeenTexts,
     Shortcut,
     audit,
@@ -176,7 +176,7 @@ AUDITORS: dict[str, Auditor] = {
 }
 
 
-def words_and_pairs(texts: Iterable[Sequence[str]]) -> Marks:
+def words_and_pairs(texts: Iterable[Sequence[str]]) -> MarkedColumns:
     """Return the words of each text and its pairs of neighbouring words, in rows of equal length."""
     return mark(dict.fromkeys([*words, *map(" ".join, pairwise(words))]) for words in texts)
 

@@ -112,7 +112,7 @@ class Shortcut(Record):
     n: int
 
 
-class Marks:
+class MarkedColumns:
     """Which columns each text has: a sparse matrix whose rows have equal lengths, so that a long text weighs no more.
 
     It takes four bytes a cell; products are of integers and made in parts, so that they need little room besides.
@@ -129,7 +129,7 @@ class Marks:
     def __len__(self) -> int:
         return len(self._counts)
 
-    def __getitem__(self, at: Integers | Labels | slice) -> Marks:
+    def __getitem__(self, at: Integers | Labels | slice) -> MarkedColumns:
         """Return some of the rows."""
         rows = np.arange(len(self))[at]
         counts = self._counts[rows]
@@ -139,7 +139,7 @@ class Marks:
             last = min(first + _ROWS, len(rows))
             shift = np.repeat(self._starts[rows[first:last]] - starts[first:last], counts[first:last])
             columns[starts[first] : starts[last]] = self._columns[shift + np.arange(starts[first], starts[last])]
-        return Marks(columns, starts, self.width)
+        return MarkedColumns(columns, starts, self.width)
 
     def __matmul__(self, weights: Integers) -> Integers:
         """Return the product with one or several columns of weights."""
@@ -180,7 +180,7 @@ class Marks:
 
 
 class _Marking:
-    """Marks that are collected text by text; columns that few texts have are left out at the end."""
+    """MarkedColumns that are collected text by text; columns that few texts have are left out at the end."""
 
     def __init__(self, first: int = 0) -> None:
         self._first = first
@@ -200,7 +200,7 @@ class _Marking:
         columns[np.arange(len(found)) + np.repeat(at[1:], np.diff(before))] = found
         self._blocks.append((columns, np.diff(at) + np.diff(before)))
 
-    def marks(self, everywhere: bool) -> Marks:
+    def marks(self, everywhere: bool) -> MarkedColumns:
         """Return what was collected, with one more column that every text has if that is wanted."""
         width = self._first + len(self._tokens)
         counts = np.zeros(width, np.int64)
@@ -223,7 +223,7 @@ class _Marking:
             result[end : end + len(block)] = block
             starts.append(end + np.cumsum(left))
             end += len(block)
-        return Marks(result, np.concatenate(starts), width + everywhere)
+        return MarkedColumns(result, np.concatenate(starts), width + everywhere)
 
 
 class SeenTexts(NamedTuple):
@@ -243,7 +243,7 @@ def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> 
     return SeenTexts(looks(texts), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
 
 
-def looks(texts: Sequence[str]) -> Marks:
+def looks(texts: Sequence[str]) -> MarkedColumns:
     """Return words, characters and shape of each text, without columns that few texts have."""
     marking = _Marking(1 << _BITS)
     for block in _blocks(texts):
@@ -265,7 +265,7 @@ def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
         yield block
 
 
-def mark(texts: Iterable[Iterable[str]]) -> Marks:
+def mark(texts: Iterable[Iterable[str]]) -> MarkedColumns:
     """Return the tokens of each text, none of which may be there twice, without those that few texts have."""
     marking = _Marking()
     marking.add(texts)
@@ -310,7 +310,7 @@ def shape(text: str) -> Iterator[str]:
 def out_of_fold(seen: SeenTexts, classify: Classify | int) -> Integers:
     """Return the log-odds that each text is correct, from a guesser fitted on the other folds.
 
-    The guesser is a classifier, or a logistic regression of `Marks` with so many steps.
+    The guesser is a classifier, or a logistic regression of `MarkedColumns` with so many steps.
     """
     rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
     numbers = [n for n in np.unique(fold) if 0 < correct[fold != n].sum() < np.count_nonzero(fold != n)]
@@ -326,7 +326,7 @@ def out_of_fold(seen: SeenTexts, classify: Classify | int) -> Integers:
     return odds
 
 
-def regress(rows: Marks, correct: Labels, used: Labels, rounds: int = ROUNDS) -> Integers:
+def regress(rows: MarkedColumns, correct: Labels, used: Labels, rounds: int = ROUNDS) -> Integers:
     """Return the log-odds of all texts by logistic regressions: accelerated steps, with a size for each column.
 
     There is one for each column of `used`, which says from which texts it learns. They are made together: reading the

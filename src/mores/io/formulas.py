@@ -11,9 +11,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from itertools import islice
 from types import SimpleNamespace
 
-_FIRST = frozenset("'=+-@\t\r")
-_LOOKS_LIVE = re.compile(r"'*[=+\-@\t\r]")
-_ESCAPED = re.compile(r"'+[=+\-@\t\r]")
+_SIGNS = "=+-@\t\r\uff1d\uff0b\uff0d\uff20"
+"""What a formula begins with; some spreadsheets take the signs of full width, too."""
+_FIRST = frozenset("'" + _SIGNS)
+_LOOKS_LIVE = re.compile(rf"'*[{re.escape(_SIGNS)}]")
+_ESCAPED = re.compile(rf"'+[{re.escape(_SIGNS)}]")
 BATCH = 1000
 """Rows whose cells are looked through at once."""
 _NUMBER = re.compile(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?%?")

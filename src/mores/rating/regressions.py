@@ -40,6 +40,8 @@ SOME = 10_000
 """Ratings of those questions."""
 MOST_LEVELS = 2_000
 """Levels of all random effects but questions and answers: their matrix is dense."""
+MOST_WORK = 50_000_000
+"""Answers times the square of the levels of random slopes, which makes up most of the work of a fit: some seconds."""
 WITHOUT_SLOPES = "how differently raters see {} is left out of it; read the differences in points, which have it"
 PREDICTORS = ("model", "type", "model*type", "omissions", "factuality", "language_correct")
 """The fixed effects of each model, in the order of the tables."""
@@ -93,10 +95,10 @@ def fit_model(
         needed = list(zip(*(columns[name] for name in ("rating", *names)), strict=True))
         rows, columns = choose_rows(rows, columns, [n for n, values in enumerate(needed) if None not in values])
     random = random_terms(columns, points is not None)
-    slopes = random_slopes(columns, random, names) if points and points.over_raters else ()
+    slopes, cells = random_slopes(columns, random, names) if points and points.over_raters else ((), 0)
     if not slopes:
         return fit_terms(rows, groups, predictor, points, columns, random)
-    if len(rows) <= MANY:
+    if len(rows) <= MANY and len(set(columns["answer"])) * cells**2 <= MOST_WORK:
         found = fit_terms(rows, groups, predictor, points, columns, (*random, *slopes))
         if found.fit:
             return found
@@ -123,8 +125,8 @@ def fit_terms(
     failure, fitted = "", None
     if len(ratings := set(columns["rating"])) > MOST_RATINGS:
         failure = f"{len(ratings)} different ratings are too many; round them to {MOST_RATINGS} or fewer"
-    elif len(rows) > MANY and len(set(columns["annotator"])) > MOST_LEVELS:
-        failure = f"more than {MOST_LEVELS:,} annotators are too many for it; read the differences in points"
+    elif count_crossed(columns, random) > MOST_LEVELS:
+        failure = "annotators, questions and answers are too many for it together; read the differences in points"
     else:
         try:
             if len(rows) > MANY and "question" in random:
@@ -145,6 +147,15 @@ def fit_terms(
         by_cut = dict(zip(fitted.design.names, map(tuple, odds.slopes.T.tolist()), strict=True))
         described = described.model_copy(update={"odds": ProportionalOdds(p=odds.p, by_threshold=by_cut)})
     return Fitted(described, fitted, rows, columns, part and part._replace(regression=described))
+
+
+def count_crossed(columns: Columns, random: Sequence[str]) -> int:
+    """Return the levels of all terms but the largest, and but the questions that the largest, answers, are within: what
+    a likelihood holds as a matrix."""
+    terms = {name for term in random for name in term.split("/")} & {"annotator", "question", "answer"}
+    levels = {name: len(set(columns[name])) for name in terms}
+    largest = max(levels, key=lambda name: (levels[name], name), default="")
+    return sum(n for name, n in levels.items() if name != largest and (name, largest) != ("question", "answer"))
 
 
 def sample_questions(questions: Sequence[object]) -> npt.NDArray[np.bool_]:
@@ -176,19 +187,23 @@ def random_terms(columns: Columns, crossed: bool) -> tuple[str, ...]:
     return ("annotator", *items) if len(annotators) > 1 else items if crossed else ()
 
 
-def random_slopes(columns: Columns, random: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return how annotators see models and types, as far as each of them rated several, and one of them repeatedly."""
+def random_slopes(columns: Columns, random: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    """Return how annotators see models and types, and how many levels that has.
+
+    Each term needs annotators who rated several models or types, and some of these repeatedly.
+    """
     nest: tuple[str, ...] = ("annotator",) if "annotator" in random else ()
     nest = ("language", "annotator") if "language/annotator" in random else nest
-    terms = []
+    terms, levels = [], 0
     for name in names if nest else ():
         if name in ("model", "type"):
             people, cells = (
                 len(set(zip(*(columns[part] for part in parts), strict=True))) for parts in (nest, (*nest, name))
             )
-            if people < cells < len(columns["rating"]) and cells <= MOST_LEVELS:
+            if people < cells < len(columns["rating"]):
                 terms.append(":".join((*nest, name)))
-    return tuple(terms)
+                levels += cells
+    return tuple(terms), levels
 
 
 def plain(value: object) -> object:

@@ -193,6 +193,7 @@ def serve_in_workers(settings: StudioSettings) -> None:
         process.terminate()
     for process, _ in workers:
         process.join(PATIENCE + START_SECONDS)
+        process.kill()
     listener.close()
     if failures > settings.workers:
         raise StoreError("the processes that answer requests end at once; the reason stands above")

@@ -27,6 +27,8 @@ from mores.studio.workflow import Refused, Unknown
 
 LOST = timedelta(seconds=60)
 """How long a process may say nothing about its job before another takes it."""
+TRIES = 3
+"""Processes that may die of a job before nobody takes it any more."""
 EVERY = 0.5
 """Seconds between two notes of progress."""
 OVER = ("done", "failed", "cancelled")
@@ -125,17 +127,21 @@ def confirm_job(database: Database, job: StudioJob) -> None:
 
 
 def claim_job(database: Database) -> tuple[StudioJob, bytes] | None:
-    """Take the oldest job that waits, or whose process is gone; None where there is none."""
+    """Take the oldest job that waits, or whose process is gone; None where there is none. What three processes died of
+    has failed."""
     lost = and_(jobs.c.status == "running", or_(jobs.c.seen.is_(None), jobs.c.seen < now() - LOST))
     query = select(*_COLUMNS, jobs.c.data).where(or_(jobs.c.status == "waiting", lost)).order_by(jobs.c.created)
     if not database.fetch(query.with_only_columns(jobs.c.id).limit(1)):
         return None  # without a write, which would wait for others
     with database.write() as connection:
-        row = connection.execute(query.limit(1).with_for_update(skip_locked=True)).first()
-        if row is None:
-            return None
-        connection.execute(update(jobs).where(jobs.c.id == row.id).values(status="running", seen=now()))
-    return StudioJob(*row[:-1]), bytes(row.data or b"")
+        while row := connection.execute(query.limit(1).with_for_update(skip_locked=True)).first():
+            mine, died = update(jobs).where(jobs.c.id == row.id), row.result.get("died", 0) + (row.status == "running")
+            if died < TRIES:
+                connection.execute(mine.values(status="running", seen=now(), result={"died": died}))
+                return StudioJob(*row[:-1]), bytes(row.data or b"")
+            problem = keep_phrases(Phrase("Something went wrong on our side."))
+            connection.execute(mine.values(status="failed", ended=now(), data=None, result={"problem": problem}))
+    return None
 
 
 class JobRunner:
@@ -178,7 +184,7 @@ class JobRunner:
     def _run(self) -> None:
         try:
             self._do_all()
-        except OperationalError:  # the next who looks at a job begins again
+        except Exception:  # whatever it is, the next who looks at a job begins again
             logging.getLogger(__name__).exception("the database does not work")
             with self._changed:
                 self._thread = None

@@ -40,7 +40,7 @@ HTTPS_ONLY = "max-age=31536000"
 """For a year browsers come by HTTPS only, once they did; sent by HTTPS alone."""
 LONGEST_BODY = 1_000_000
 LONGEST_UPLOAD = 50_000_000
-UPLOADS = ("/import", "/campaigns")
+UPLOADS = ("/import", "/campaigns", "/participants")
 """How the paths end to which whole files are sent."""
 TOKEN_FIELD = "csrf"
 TOKEN_HEADER = "x-csrf-token"

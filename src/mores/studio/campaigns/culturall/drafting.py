@@ -115,7 +115,7 @@ class DraftJob:
 
     async def choose(self) -> tuple[list[Excerpt], int, int]:
         """Return the chosen excerpts, how many were read, and how many are duplicates."""
-        excerpts = [excerpt for name in self.settings.sources for excerpt in await self._read(name)]
+        excerpts = [excerpt for name in dict.fromkeys(self.settings.sources) for excerpt in await self._read(name)]
         if not excerpts:
             raise InputError("the sources have no texts to draft from")
         candidates = [_candidate(e.id, e.text, e.language) for e in excerpts]

@@ -91,6 +91,8 @@ def _people(
 ) -> Response:
     database, campaign, link = place.database, place.campaign, _address(place, token, query)
     free_late_places(database, campaign)
+    if place.visit.request.method == "POST":  # a link is shown once: no page in its place may say to wait
+        read_figures(database, campaign, fresh=True)
     members, figures = list_members(database, campaign), read_figures(database, campaign)
     panels, unusual = read_panels(database, campaign), find_unusual(figures.people)
     start, part = min(max(shown.start, 0), FURTHEST), clean(shown.q).casefold()
@@ -233,7 +235,7 @@ def _person(place: Place, member: Member, token: str = "") -> Response:
     return place.page(
         "person.html",
         member=member,
-        done=read_figures(database, campaign).people.get(member.person.id, NOTHING_DONE),
+        done=read_figures(database, campaign, fresh=bool(token)).people.get(member.person.id, NOTHING_DONE),
         written=list_items_by(database, campaign, member.person),
         roles=(*place.campaign.roles, *(role for role in member.person.roles if role not in place.campaign.roles)),
         makes=makes_campaigns(database, member.person.id),
