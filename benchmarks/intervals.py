@@ -255,7 +255,9 @@ def log_odds(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
     raters, questions, truth = 8, 20, 0.5
     person, question, model = np.array([(r, q, m) for r in range(raters) for q in range(questions) for m in (0, 1)]).T
     columns = {"r": person.tolist(), "q": question.tolist(), "m": ["ab"[m] for m in model]}
-    ours, plain, without = [], [], []
+    ours: list[Ends] = []
+    plain: list[Ends] = []
+    without: list[Ends] = []
     for _ in range(min(samples, 200)):
         taste = rng.normal(0, 0.8, (raters, 2))[person, model]
         latent = truth * model + rng.normal(0, 1, raters)[person] + rng.normal(0, 1, questions)[question] + taste

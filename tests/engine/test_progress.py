@@ -13,7 +13,7 @@ from mores.types import Blame, Failure, FailureKind
 def test_what_failed_is_shown_by_whose_fault_it_was() -> None:
     counts = Counts()
     for blame in (Blame.TEXT, None, Blame.MOMENT, Blame.TEXT):
-        counts.fail(blame and Failure(kind=FailureKind.MODEL, reason="no", blame=blame))
+        counts.fail(Failure(kind=FailureKind.MODEL, reason="no", blame=blame) if blame else None)
     assert "3 failed (fault of the text: 2, the moment: 1)" in _describe(counts, None)
     counts.blamed[Blame.MOMENT] -= 1
     assert "2 failed (fault of the text)" in _describe(counts, None)

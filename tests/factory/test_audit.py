@@ -98,6 +98,7 @@ def test_naive_bayes_as_worked_out_by_hand() -> None:
     """Correct: tea twice, milk once; wrong: milk twice. For "tea": (2+1)/(3+2) against (0+1)/(2+2), log 2.4."""
     auditor = AUDITORS["naive Bayes"]
     rows = auditor.look(["tea tea", "milk", "milk milk", "tea", "unknown"])
+    assert callable(auditor.classify)
     odds = auditor.classify(rows[:3], np.array([True, True, False]), rows[3:])
     assert odds[0] / ONE == pytest.approx(np.log(2.4), abs=0.001)
     # A word that no text has: (0+1)/(3+2) against (0+1)/(2+2).

@@ -120,8 +120,8 @@ async def find_contamination(job: BenchJob, judge: Asker | None, folder: Path) -
     completed: list[CompletedHalf] = []
     if halves:
         known, plain = [await _complete(job, folder, name, halves) for name in ("complete.known", "complete.plain")]
-        overlaps = ({each.item_id: each.overlap for each in part} for part in (known, plain))
-        test = compare(COMPLETION, *overlaps, [item.id for item, _, _ in halves])
+        seen, control = ({each.item_id: each.overlap for each in part} for part in (known, plain))
+        test = compare(COMPLETION, seen, control, [item.id for item, _, _ in halves])
         left_out["completion: no answer"] += len(halves) - test.seen.n
         tests, completed = [*tests, test], known
     if halves and judge:
@@ -196,7 +196,7 @@ async def _exchange(job: BenchJob, folder: Path, left_out: Counter[str]) -> Cont
         await part.grade(folder / f"{name}.{RESPONSES}", folder / f"{name}.{VERDICTS}")
         verdicts = read_records(folder / f"{name}.{VERDICTS}", Verdict)
         credit.append({v.item_id: float(v.label is Label.CORRECT) for v in verdicts if v.label})
-    test = compare(ORDER, *credit, [item.id for item, _ in pairs])
+    test = compare(ORDER, credit[0], credit[1], [item.id for item, _ in pairs])
     left_out["order: an answer could not be graded"] += len(pairs) - test.seen.n
     return test
 
