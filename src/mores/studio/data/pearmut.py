@@ -9,6 +9,7 @@ by model: `score`, `error_spans`, `textfield`), `actions` with times, `user_id` 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +18,7 @@ from mores.errors import InputError
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import JsonTable, Spool, SpooledFile, indent_json
+from mores.studio.data.tables import Spool, SpooledFile, indent_json
 from mores.studio.form import StudioForm
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content, ItemVote
@@ -30,21 +31,25 @@ OURS = "mores"
 DOCUMENT = "\n  "
 """Before each line of a document."""
 SCORES = ("score", "rating")
+_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
     """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
-    stage, campaign, log = judged_stage(snapshot), Spool(), JsonTable()
+    stage, campaign, log = judged_stage(snapshot), Spool(), Spool()
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
     head = indent_json({"info": info, "campaign_id": snapshot.campaign.id, "data": []})
     campaign.write(head.removesuffix("]\n}").encode())
     for number, item in enumerate(snapshot.read()):
         shown = to_item(snapshot, item, _marked(stage.form(item)) if stage else None)
         campaign.write(f"{',' if number else ''}{DOCUMENT}{indent_json([shown], DOCUMENT)}".encode())
-        log.fill(to_line(snapshot, vote, shown, number) for vote in (last_votes(item, stage.name) if stage else ()))
+        votes = last_votes(item, stage.name) if stage else []
+        rest = f'"item": {_json([shown])}, "user_id": ' if votes else ""  # the same in every line about the item
+        lines = [f"{_json(to_line(vote, shown))[:-1]}, {rest}{_json(snapshot.number(vote.person))}" for vote in votes]
+        log.write("".join([f'{line}, "item_i": {number}}}\n' for line in lines]).encode())
     campaign.write(b"\n ]\n}\n" if snapshot.items else b"]\n}\n")
     yield SpooledFile("campaign.json", campaign)
-    yield log.close("annotations.jsonl")
+    yield SpooledFile("annotations.jsonl", log)
 
 
 def _marked(form: StudioForm) -> tuple[str, str] | None:
@@ -62,8 +67,8 @@ def to_item(snapshot: Snapshot, item: CampaignItem, marked: tuple[str, str] | No
     return {"item_id": item.id, "src": snapshot.campaign.kind.headline(item), "tgt": {MODEL: text}, OURS: kept}
 
 
-def to_line(snapshot: Snapshot, vote: ItemVote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Return a vote as a line of the log."""
+def to_line(vote: ItemVote, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a line of the log begins: a vote about an item, and when it was given."""
     part = item.get(OURS, {}).get("part")
     marks = [mark for value in vote.answer.values() if isinstance(value, list) for mark in value]
     spans = [mark for mark in marks if isinstance(mark, dict) and isinstance(mark.get("start"), int)]
@@ -77,8 +82,7 @@ def to_line(snapshot: Snapshot, vote: ItemVote, item: Mapping[str, Any], number:
     }
     end = vote.at.timestamp()
     actions = [{"time": end - vote.seconds, "action": "load"}, {"time": end, "action": "submit"}]
-    line = {"annotation": [{MODEL: given}], "actions": actions, "item": [item]}
-    return line | {"user_id": snapshot.number(vote.person), "item_i": number}
+    return {"annotation": [{MODEL: given}], "actions": actions}
 
 
 def _number(value: Any) -> float | None:
