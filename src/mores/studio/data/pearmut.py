@@ -22,7 +22,7 @@ from mores.studio.data.tables import Spool, SpooledFile, indent_json
 from mores.studio.form import StudioForm
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content, ItemVote
-from mores.studio.timeline import join_forms, list_values
+from mores.studio.timeline import list_values
 
 MODEL = "item"
 """The name under which an item's text stands in `tgt`, where it is not a model's."""
@@ -41,7 +41,8 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
     head = indent_json({"info": info, "campaign_id": snapshot.campaign.id, "data": []})
     campaign.write(head.removesuffix("]\n}").encode())
     for number, item in enumerate(snapshot.read()):
-        shown = to_item(snapshot, item, _marked(stage.form(item)) if stage else None)
+        forms = {each.name: each.form(item) for each in snapshot.campaign.flow.stages}
+        shown = to_item(snapshot, item, forms, _marked(forms[stage.name]) if stage else None)
         campaign.write(f"{',' if number else ''}{DOCUMENT}{indent_json([shown], DOCUMENT)}".encode())
         votes = last_votes(item, stage.name) if stage else []
         rest = f'"item": {_json([shown])}, "user_id": ' if votes else ""  # the same in every line about the item
@@ -58,10 +59,13 @@ def _marked(form: StudioForm) -> tuple[str, str] | None:
     return parts[-1] if parts else None
 
 
-def to_item(snapshot: Snapshot, item: CampaignItem, marked: tuple[str, str] | None = None) -> dict[str, Any]:
+def to_item(
+    snapshot: Snapshot, item: CampaignItem, forms: Mapping[str, StudioForm], marked: tuple[str, str] | None = None
+) -> dict[str, Any]:
     """Return an item as pearmut shows it: its headline as the source, and the text that is marked, or its fields."""
-    shown = list_values(join_forms(snapshot.campaign.flow, item), item.content)
-    text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
+    form = StudioForm(tuple(field for each in forms.values() for field in each.fields))
+    facts = () if marked else list_values(form, item.content)
+    text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in facts)
     kept = {"content": item.content, "region": item.region, "language": item.language}
     kept |= {"part": marked[0]} if marked else {}
     return {"item_id": item.id, "src": snapshot.campaign.kind.headline(item), "tgt": {MODEL: text}, OURS: kept}
