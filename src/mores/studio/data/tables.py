@@ -359,8 +359,12 @@ def to_csv(rows: Iterable[Row], nested: Sequence[str]) -> bytes:
     return CsvTable(nested).fill(rows).close("").read()
 
 
+class MadeJson(str):
+    """A part of a file that is JSON already, with the margin of its place."""
+
+
 def _scalar(value: Any) -> str | None:
-    """Return the JSON of a text, number, boolean or None; None of anything else."""
+    """Return the JSON of a text, number, boolean or None, or what is JSON already; None of anything else."""
     kind = type(value)
     if kind is str:
         return _text(value)
@@ -368,7 +372,7 @@ def _scalar(value: Any) -> str | None:
         return "true" if value else "false"
     if kind is int or (kind is float and isfinite(value)):
         return repr(value)
-    return "null" if value is None else None
+    return "null" if value is None else value if kind is MadeJson else None
 
 
 def indent_json(value: Any, margin: str = "\n") -> str:
