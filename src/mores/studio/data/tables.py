@@ -36,7 +36,7 @@ NUMBERS = {"version": "int", "returns": "int", "seconds": "float"}
 """Columns of Parquet that hold numbers; all others are text."""
 WHOLE = frozenset((list, dict, bool))
 """What a cell holds as JSON."""
-GROUP = 50_000
+GROUP = 20_000
 """Rows of a Parquet file that are in memory at once; a larger table has several groups of rows."""
 _json, _text = json.JSONEncoder(ensure_ascii=False).encode, json.encoder.encode_basestring
 _CELLS: dict[str, str] = {}
