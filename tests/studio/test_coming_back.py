@@ -266,6 +266,19 @@ def test_pages_say_how_much_there_is_and_that_it_is_over(play: Play) -> None:
     assert "This campaign is closed" in page
     assert "The results are here." in page
     assert 'name="nationality"' not in page, "nobody tells about themselves in vain"
+    late, before = Player(play.browser(), play), len(play.members())
+    late.open(f"/join/{token}")
+    answer = late.send(f"/join/{token}", name="Late", nationality="Kenya", home="Kenya", languages="English")
+    assert answer.status_code == 409
+    assert "This campaign is closed: nobody can work in it now." in answer.text
+    here = play.person(Role.AUTHOR, "Asha")
+    here.open("")
+    assert here.send(f"/join/{token}").status_code == 409, "nor as somebody who is signed in"
+    assert len(play.members()) == before + 1
+    set_open(play.database, play.campaign, True)
+    late.open(f"/join/{token}")
+    late.send(f"/join/{token}", name="Late", nationality="Kenya", home="Kenya", languages="English")
+    assert len(play.members()) == before + 2
 
 
 # ---- what comes in is bounded ------------------------------------------------------------------------------------

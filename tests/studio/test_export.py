@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tracemalloc
 from pathlib import Path
@@ -113,3 +114,30 @@ def test_the_memory_of_an_export_does_not_grow_with_the_votes(
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
+
+
+def test_a_large_parquet_table_is_written_in_groups_that_all_have_every_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column that later rows have first is empty in the rows before; few rows are one group."""
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rows = [{"item": f"i{n}", "version": n, "seconds": n / 4, "answer": {"a": n}} for n in range(45)]
+    for row in rows[30:]:
+        row["answer"] = {"a": None, "b": ["é"]}
+
+    def read() -> parquet.ParquetFile:
+        return parquet.ParquetFile(io.BytesIO(tables.ParquetTable(("answer",)).fill(rows).close("").read()))
+
+    assert read().num_row_groups == 1
+    monkeypatch.setattr(tables, "BATCH", 1)
+    monkeypatch.setattr(tables, "GROUP", 20)
+    file = read()
+    assert [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)] == [20, 20, 5]
+    table = file.read().to_pydict()
+    assert list(table) == ["item", "version", "seconds", "answer.a", "answer.b"]
+    assert table["version"] == list(range(45))
+    assert table["seconds"][44] == 11.0
+    assert table["answer.a"] == [*map(str, range(30)), *[None] * 15]
+    assert table["answer.b"] == [*[None] * 30, *['["é"]'] * 15]
+    empty = parquet.ParquetFile(io.BytesIO(tables.ParquetTable().close("").read()))
+    assert empty.metadata.num_rows == 0

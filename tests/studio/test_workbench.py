@@ -6,12 +6,14 @@ import csv
 import io
 import re
 import shutil
+import socket
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import update
 
+from mores.io import addresses
 from mores.stats.distributions import share_of
 from mores.studio.campaigns import KINDS, all_kinds, open_kind
 from mores.studio.figures import PersonFigures, find_unusual
@@ -106,6 +108,28 @@ def test_an_address_that_nobody_else_reaches_is_warned_about(play: Play) -> None
         headers={"host": "127.0.0.1:8000"},
     )
     assert "works on this computer only" in local.text
+    assert "127.0.0.1:8000/join/" in local.text
+
+
+def test_an_invitation_made_on_this_computer_has_its_address_in_the_network(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addresses, "lan_address", lambda: "localhost")  # reached like an address in a network
+    organiser = play.organiser()
+    organiser.open("/people")
+    data = organiser.hidden() | {"role": "author"}
+
+    def make(port: int) -> str:
+        path, headers = f"/c/{play.campaign.id}/invite", {"host": f"127.0.0.1:{port}"}
+        return organiser.browser.post(path, data=data, headers=headers).text
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        text = make(port)
+    assert f"http://localhost:{port}/join/" in text
+    assert "nothing is encrypted" in text
+    assert "works on this computer only" not in text
+    assert f"http://127.0.0.1:{port}/join/" in make(port), "where nothing listens in the network"
 
 
 def test_a_campaign_is_duplicated_without_people_and_items(play: Play) -> None:

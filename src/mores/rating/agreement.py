@@ -10,7 +10,6 @@ from math import atanh, sqrt, tanh
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
-from scipy.stats import t
 
 from mores.rating.groups import LEVELS
 from mores.rating.ratings import Rating
@@ -113,6 +112,8 @@ def alpha_of(name: str, units: Sequence[Given], over_raters: bool) -> Result:
         # Student's t with the degrees of freedom of the two variances together.
         both = variance + apart
         df = both**2 / (variance**2 / (len(units) - 1) + apart**2 / (len(names) - 1)) if both else 1.0
+        from scipy.stats import t  # not above: it takes 20 MB, which the studio seldom needs
+
         split = int((rows.max(axis=1).toarray().ravel() < np.asarray(rows.sum(axis=1)).ravel()).sum())
         if split >= FEWEST_SPLIT and unlike >= FEWEST_UNLIKE and abs(value) < 1:  # on the scale of Fisher's z
             reach, z = float(t.isf(TAIL, df)) * 2 * sqrt(both) / (1 - value**2), atanh(value)

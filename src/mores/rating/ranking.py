@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
 
 from mores.rating.ratings import Rating
 from mores.rating.records import Groups, Pairwise, Placing, Ranking
@@ -155,6 +154,8 @@ def crossed_interval(values: Floats, raters: Ints, questions: Ints) -> Interval:
     386-411; A. C. Cameron, J. B. Gelbach and D. L. Miller, Journal of Business and Economic Statistics 29 (2011),
     238-249), and no less than either. Student's t with Satterthwaite's degrees of freedom of the two.
     """
+    from scipy.stats import t  # not above: it takes 20 MB, which the studio seldom needs
+
     moved = (values - values.mean()) / len(values)
     codes = [np.unique(levels, return_inverse=True)[1] for levels in (raters, questions)]
     sizes = [int(levels.max()) + 1 for levels in codes]

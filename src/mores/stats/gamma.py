@@ -22,7 +22,6 @@ from math import ceil
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_matrix
 
 from mores.stats.classification import Floats, Ints, ratios
@@ -71,6 +70,9 @@ def unitary_alignments(continuum: Continuum) -> tuple[Ints, Floats]:
 
 def align(continua: Sequence[Continuum]) -> Floats:
     """Return the least sum of disorders of each text."""
+    # not above: it takes 20 MB, which a server of the studio seldom needs
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
     # Where only one person marked anything, there is nothing to align.
     totals = np.array([len(continuum.units) for continuum in continua], dtype=np.float64)
     several = [n for n, continuum in enumerate(continua) if len(np.unique(continuum.owners)) > 1]

@@ -36,7 +36,6 @@ from typing import NamedTuple, TypeAlias
 from unicodedata import category
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.special import stdtrit
 
 from mores.stats.classification import Floats, ratios
@@ -507,6 +506,9 @@ def match(text: str, first: Sequence[SpanMark], second: Sequence[SpanMark]) -> l
     )
     if not (left and right):
         return []
+    # not above: it takes 20 MB, which a server of the studio seldom needs
+    from scipy.optimize import linear_sum_assignment
+
     a, b = (np.array([span for _, span in side], dtype=np.float64) for side in (left, right))
     both = np.minimum(a[:, None, 1], b[None, :, 1]) - np.maximum(a[:, None, 0], b[None, :, 0])
     shares = 2 * np.maximum(both, 0.0) / ((a[:, 1] - a[:, 0])[:, None] + (b[:, 1] - b[:, 0])[None, :])

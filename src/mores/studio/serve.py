@@ -22,7 +22,7 @@ from sqlalchemy import select, true
 
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError, StoreError
-from mores.io.addresses import HERE, address_of
+from mores.io.addresses import HERE, address_of, lan_address
 from mores.studio.demo import fill, guests
 from mores.studio.progress import STOPPING
 from mores.studio.records import Role
@@ -127,17 +127,6 @@ Open it at this address yourself too: the invitations that you make have the add
 Mind: nothing is encrypted. Everybody in this network can read what is sent, and open a link that they see.
 Use it in a network that you trust; for people elsewhere use a tunnel or HTTPS (docs/studio.md, Reaching volunteers).
 If phones cannot open it, the firewall of this machine or guest isolation of the Wi-Fi stands between."""
-
-
-def lan_address() -> str | None:
-    """Return this machine's address in its network; None where it has none. Nothing is sent to find it."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # reserved for documentation: only the route is looked up
-        except OSError:
-            return None
-        found = str(probe.getsockname()[0])
-    return None if found.startswith(("127.", "0.")) else found
 
 
 def serve(start: Start, settings: StudioSettings) -> None:

@@ -208,13 +208,13 @@ def _mark(field: FormField, mark: Content) -> str:
 
 def _show(field: FormField, value: object) -> str:
     """Return the value of a field, with the texts of the options that were chosen."""
-    labels = {
-        option: label if field.native or number < field.written else Phrase(label)
-        for number, (option, label) in enumerate(field.options)
-    }
+    places = {option: number for number, (option, _) in enumerate(field.options)}
     parts: list[str] = []
     for given in value if isinstance(value, list) else [value]:
-        label = labels.get(given, "") if isinstance(given, str) else ""
+        place = places.get(given) if isinstance(given, str) else None
+        label = "" if place is None else field.options[place][1]
+        if place is not None and not field.native and place >= field.written:
+            label = Phrase(label)
         if label and label.casefold() != str(given).casefold():
             parts.append(Phrase("{code} ({label})", code=given, label=label))
         else:

@@ -21,7 +21,7 @@ from mores.errors import InputError
 from mores.io.exports import locate
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import Spool, SpooledFile, indent_json
+from mores.studio.data.tables import MadeJson, Spool, SpooledFile, indent_json
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
 from mores.studio.provenance import last_votes
@@ -33,6 +33,8 @@ CHOSEN = ("choice", "choices", "scale", "check", "select")
 MISSING = "missing"
 NEXT = "\n "
 """Before each line of an object in a list."""
+RESULT = f"{NEXT}   "
+"""Before the line that ends the results of an annotation."""
 OURS = {"mores_item", "mores_stage", "region", "language"}
 
 
@@ -65,6 +67,11 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
     if stage:
         data["mores_stage"] = stage.name
         form, about = stage.form(item), main_text(item.content)
+        given = last_votes(item, stage.name)
+        different = {repr(vote.answer): vote.answer for vote in given}  # most people give the same answer
+        results = {
+            key: MadeJson(indent_json(to_results(form, answer, about), RESULT)) for key, answer in different.items()
+        }
         annotations = [
             {
                 "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
@@ -72,9 +79,9 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
                 "lead_time": vote.seconds,
                 "was_cancelled": False,
                 "ground_truth": False,
-                "result": to_results(form, vote.answer, about),
+                "result": results[repr(vote.answer)],
             }
-            for vote in last_votes(item, stage.name)
+            for vote in given
         ]
     return {"id": number, "data": data, "annotations": annotations, "predictions": []}
 

@@ -9,6 +9,7 @@ by model: `score`, `error_spans`, `textfield`), `actions` with times, `user_id` 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,11 +18,11 @@ from mores.errors import InputError
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import JsonTable, Spool, SpooledFile, indent_json
+from mores.studio.data.tables import Spool, SpooledFile, indent_json
 from mores.studio.form import StudioForm
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content, ItemVote
-from mores.studio.timeline import join_forms, list_values
+from mores.studio.timeline import list_values
 
 MODEL = "item"
 """The name under which an item's text stands in `tgt`, where it is not a model's."""
@@ -30,21 +31,26 @@ OURS = "mores"
 DOCUMENT = "\n  "
 """Before each line of a document."""
 SCORES = ("score", "rating")
+_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
     """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
-    stage, campaign, log = judged_stage(snapshot), Spool(), JsonTable()
+    stage, campaign, log = judged_stage(snapshot), Spool(), Spool()
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
     head = indent_json({"info": info, "campaign_id": snapshot.campaign.id, "data": []})
     campaign.write(head.removesuffix("]\n}").encode())
     for number, item in enumerate(snapshot.read()):
-        shown = to_item(snapshot, item, _marked(stage.form(item)) if stage else None)
+        forms = {each.name: each.form(item) for each in snapshot.campaign.flow.stages}
+        shown = to_item(snapshot, item, forms, _marked(forms[stage.name]) if stage else None)
         campaign.write(f"{',' if number else ''}{DOCUMENT}{indent_json([shown], DOCUMENT)}".encode())
-        log.fill(to_line(snapshot, vote, shown, number) for vote in (last_votes(item, stage.name) if stage else ()))
+        votes = last_votes(item, stage.name) if stage else []
+        rest = f'"item": {_json([shown])}, "user_id": ' if votes else ""  # the same in every line about the item
+        lines = [f"{_json(to_line(vote, shown))[:-1]}, {rest}{_json(snapshot.number(vote.person))}" for vote in votes]
+        log.write("".join([f'{line}, "item_i": {number}}}\n' for line in lines]).encode())
     campaign.write(b"\n ]\n}\n" if snapshot.items else b"]\n}\n")
     yield SpooledFile("campaign.json", campaign)
-    yield log.close("annotations.jsonl")
+    yield SpooledFile("annotations.jsonl", log)
 
 
 def _marked(form: StudioForm) -> tuple[str, str] | None:
@@ -53,17 +59,20 @@ def _marked(form: StudioForm) -> tuple[str, str] | None:
     return parts[-1] if parts else None
 
 
-def to_item(snapshot: Snapshot, item: CampaignItem, marked: tuple[str, str] | None = None) -> dict[str, Any]:
+def to_item(
+    snapshot: Snapshot, item: CampaignItem, forms: Mapping[str, StudioForm], marked: tuple[str, str] | None = None
+) -> dict[str, Any]:
     """Return an item as pearmut shows it: its headline as the source, and the text that is marked, or its fields."""
-    shown = list_values(join_forms(snapshot.campaign.flow, item), item.content)
-    text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
+    form = StudioForm(tuple(field for each in forms.values() for field in each.fields))
+    facts = () if marked else list_values(form, item.content)
+    text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in facts)
     kept = {"content": item.content, "region": item.region, "language": item.language}
     kept |= {"part": marked[0]} if marked else {}
     return {"item_id": item.id, "src": snapshot.campaign.kind.headline(item), "tgt": {MODEL: text}, OURS: kept}
 
 
-def to_line(snapshot: Snapshot, vote: ItemVote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Return a vote as a line of the log."""
+def to_line(vote: ItemVote, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a line of the log begins: a vote about an item, and when it was given."""
     part = item.get(OURS, {}).get("part")
     marks = [mark for value in vote.answer.values() if isinstance(value, list) for mark in value]
     spans = [mark for mark in marks if isinstance(mark, dict) and isinstance(mark.get("start"), int)]
@@ -77,8 +86,7 @@ def to_line(snapshot: Snapshot, vote: ItemVote, item: Mapping[str, Any], number:
     }
     end = vote.at.timestamp()
     actions = [{"time": end - vote.seconds, "action": "load"}, {"time": end, "action": "submit"}]
-    line = {"annotation": [{MODEL: given}], "actions": actions, "item": [item]}
-    return line | {"user_id": snapshot.number(vote.person), "item_i": number}
+    return {"annotation": [{MODEL: given}], "actions": actions}
 
 
 def _number(value: Any) -> float | None:

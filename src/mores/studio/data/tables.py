@@ -10,8 +10,11 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
 
 from mores.io import formulas
 from mores.io.arrow import import_parquet
@@ -31,8 +34,10 @@ SMALL = 2**20
 """Bytes of a file that are in memory at most."""
 NUMBERS = {"version": "int", "returns": "int", "seconds": "float"}
 """Columns of Parquet that hold numbers; all others are text."""
-WHOLE = (list, dict, bool)
+WHOLE = frozenset((list, dict, bool))
 """What a cell holds as JSON."""
+GROUP = 20_000
+"""Rows of a Parquet file that are in memory at once; a larger table has several groups of rows."""
 _json, _text = json.JSONEncoder(ensure_ascii=False).encode, json.encoder.encode_basestring
 _CELLS: dict[str, str] = {}
 END = "\0"
@@ -258,40 +263,88 @@ class CsvTable(RowTable):
 
 
 class ParquetTable(RowTable):
-    """The columns of the CSV as Parquet; ConfigError where pyarrow is not installed."""
+    """The columns of the CSV as Parquet; ConfigError where pyarrow is not installed.
 
-    batches = 100  # each part of a column takes memory of its own
+    A column that only later rows have is not known before: groups of rows wait on disk until all columns are known.
+    """
+
+    batches = 10
 
     def __init__(self, nested: Sequence[str] = ()) -> None:
         super().__init__(nested)
         self._parquet = import_parquet()
         self._columns: dict[str, list[Any]] = {}
+        """The values of the present group; what later rows lack is missing at the end."""
+        self._names: dict[str, None] = {}
         self._count = 0
+        self._groups: list[tuple[int, int]] = []
+        """Where each group that waits begins, and its rows."""
+        self._waiting = Spool()
 
     def _write(self) -> None:
-        import pyarrow as pa
-
         rows = [flatten(row, self._nested) for row in self._rows]
         for name in {name: None for row in rows for name in row}:
-            kind = {"int": pa.int64(), "float": pa.float64()}.get(NUMBERS.get(name, ""), pa.string())
-            values = (row.get(name) for row in rows)
-            cells = [value if value is None or name in NUMBERS else str(value) for value in values]
-            column = self._columns.setdefault(name, [pa.array([], kind)])
-            column += [pa.nulls(self._count - sum(map(len, column)), kind), pa.array(cells, kind)]
+            values = [row.get(name) for row in rows]
+            cells = [value if value is None else str(value) for value in values] if name not in NUMBERS else values
+            column = self._columns.setdefault(name, [])
+            column += [_column(name, [None] * (self._count - sum(map(len, column)))), _column(name, cells)]
+        self._names |= dict.fromkeys(self._columns)
         self._count += len(rows)
         self._rows = []
+        if self._count >= GROUP:
+            self._wait()
+
+    def _wait(self) -> None:
+        """Let the present group wait on disk."""
+        import pyarrow as pa
+
+        self._groups.append((self._waiting.tell(), self._count))
+        arrays = {}
+        for name in list(self._columns):
+            column = self._columns.pop(name)
+            arrays[name] = pa.concat_arrays([*column, _column(name, [None] * (self._count - sum(map(len, column))))])
+        table = pa.table(arrays)
+        with pa.ipc.new_stream(self._waiting, table.schema) as stream:
+            stream.write_table(table)
+        self._count = 0
 
     def close(self, path: str) -> SpooledFile:
         """Return the file."""
         import pyarrow as pa
 
         self._write()
-        arrays = {}
-        for name in list(self._columns):
-            column = self._columns.pop(name)
-            arrays[name] = pa.concat_arrays([*column, pa.nulls(self._count - sum(map(len, column)), column[0].type)])
-        self._parquet.write_table(pa.table(arrays), self._file)
+        if self._count or not self._groups:
+            self._wait()
+        schema = pa.schema([(name, _kind(name)) for name in self._names])
+        with self._parquet.ParquetWriter(self._file, schema) as writer:
+            for start, count in self._groups:
+                self._waiting.seek(start)
+                table = pa.ipc.open_stream(self._waiting).read_all()
+                known = set(table.column_names)
+                arrays = [table[name] if name in known else pa.nulls(count, _kind(name)) for name in self._names]
+                writer.write_table(pa.table(arrays, schema))
         return SpooledFile(path, self._file)
+
+
+def _kind(name: str) -> Any:
+    import pyarrow as pa
+
+    return {"int": pa.int64(), "float": pa.float64()}.get(NUMBERS.get(name, ""), pa.string())
+
+
+def _column(name: str, cells: Sequence[Any]) -> Any:
+    """Return a part of a column; `pyarrow.array` would load pandas wherever it is installed."""
+    import pyarrow as pa
+
+    kind = _kind(name)
+    if name not in NUMBERS:
+        builder = pa.lib.StringBuilder()
+        builder.append_values(cells)
+        return builder.finish()
+    if None in cells:
+        return pa.array(cells, kind)
+    numbers = np.array(cells, dtype=np.int64 if NUMBERS[name] == "int" else np.float64)
+    return pa.Array.from_buffers(kind, len(cells), [None, pa.py_buffer(numbers)])
 
 
 TABLES: Mapping[str, Callable[[Sequence[str]], RowTable]] = {
@@ -306,34 +359,53 @@ def to_csv(rows: Iterable[Row], nested: Sequence[str]) -> bytes:
     return CsvTable(nested).fill(rows).close("").read()
 
 
+class MadeJson(str):
+    """A part of a file that is JSON already, with the margin of its place."""
+
+
+def _scalar(value: Any) -> str | None:
+    """Return the JSON of a text, number, boolean or None, or what is JSON already; None of anything else."""
+    kind = type(value)
+    if kind is str:
+        return _text(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int or (kind is float and isfinite(value)):
+        return repr(value)
+    return "null" if value is None else value if kind is MadeJson else None
+
+
 def indent_json(value: Any, margin: str = "\n") -> str:
     """Return JSON as `json.dumps` writes it with `indent=1`, in a fraction of its time."""
     inner = f"{margin} "
     if type(value) is dict and value:
         lines = [
-            f"{inner}{_text(name)}: {_text(inside) if type(inside) is str else indent_json(inside, inner)}"
-            for name, inside in value.items()
+            f"{inner}{_text(name)}: {_scalar(inside) or indent_json(inside, inner)}" for name, inside in value.items()
         ]
         return f"{{{','.join(lines)}{margin}}}"
     if type(value) in (list, tuple) and value:
-        return f"[{','.join([inner + indent_json(inside, inner) for inside in value])}{margin}]"
-    return _text(value) if type(value) is str else _json(value)
+        return f"[{','.join([inner + (_scalar(inside) or indent_json(inside, inner)) for inside in value])}{margin}]"
+    return _scalar(value) or _json(value)
 
 
 def flatten(row: Row, nested: Sequence[str]) -> Row:
     """Return a row without records in it: each cell is a number or a text, lists and records are JSON."""
     flat: Row = {}
     for name, value in row.items():
-        if name in nested:
+        if type(value) not in WHOLE:
+            flat[name] = value
+        elif name in nested:
             for inner, inside in value.items():
                 flat[f"{name}.{inner}"] = _cell(inside) if type(inside) in WHOLE else inside
         else:
-            flat[name] = _cell(value) if type(value) in WHOLE else value
+            flat[name] = _cell(value)
     return flat
 
 
 def _cell(value: Any) -> str:
     """Return JSON; the same short lists come again and again."""
+    if type(value) is bool:
+        return "true" if value else "false"
     text = repr(value)
     if (known := _CELLS.get(text)) is not None:
         return known

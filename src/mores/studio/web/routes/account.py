@@ -84,6 +84,10 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     if not visit.account and (joined := people.find_joined(visit.database, token, visit.cookie, name)):
         return visit.keep(visit.go(f"/c/{joined[1]}"), people.sign_in(visit.database, joined[0]))
     found = people.find_invitation(visit.database, token)
+    if found.campaign and not found.person and not found.used_by:
+        campaign = open_campaign(visit.database, found.campaign)
+        if not (campaign.flow.open or campaign.paused):
+            raise Refused("This campaign is closed: nobody can work in it now.")
     if found.panel:
         return _join_by_panel(visit, token, found, form)
     if visit.account and not found.person:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
+from mores.io.addresses import HERE, nearby_address
 from mores.studio.data.tables import time_rows, to_csv
 from mores.studio.figures import PersonFigures, find_unusual
 from mores.studio.form import clean
@@ -133,8 +134,14 @@ def _draw(link: str) -> str:
 
 
 def _address(place: Place, token: str, query: str = "") -> str:
-    """Return the whole link of an invitation; empty without one."""
-    return f"{str(place.visit.request.base_url).rstrip('/')}/join/{token}{query}" if token else ""
+    """Return the whole link of an invitation; empty without one.
+
+    Where the page was opened by an address that only this computer knows, the link has the one in its network.
+    """
+    base = place.visit.request.base_url
+    if token and base.scheme == "http" and base.hostname in HERE and (found := nearby_address(base.port or 80)):
+        base = base.replace(hostname=found)
+    return f"{str(base).rstrip('/')}/join/{token}{query}" if token else ""
 
 
 @router.post("/invite", dependencies=[limited("write")])
