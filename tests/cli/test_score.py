@@ -218,7 +218,10 @@ def test_a_column_to_group_by_that_is_not_there_is_found_out_first(mores: Run) -
     assert done.stderr.rstrip().endswith("(--by)")
     assert not results()
     mores("audit", "injection", "--model", "fake:clean", "--limit", "1", "--out", "audit")
-    assert "only runs of mores score and bench are shown by a column" in mores("show", "audit", "--by", "Model").stderr
+    assert (
+        "only runs of mores score, bench, longform and rate are shown by a column"
+        in mores("show", "audit", "--by", "Model").stderr
+    )
 
 
 def test_columns_that_compete_and_the_default_instruction(mores: Run) -> None:
