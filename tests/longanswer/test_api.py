@@ -15,11 +15,13 @@ from mores.longanswer.folder import CollectRun, LongformRun
 from mores.longanswer.records import LongAnswer
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
+from mores.report.longform.tables import column_table
 from mores.report.runs import run_page, run_tables
 from mores.run import Status
 from mores.types import Failure, FailureKind
 
 ENGLISH = "Abendbrot is a cold supper of bread and cheese that families eat together in Germany."
+GERMAN = "Abendbrot ist ein kaltes Essen aus Brot und Käse, das Familien in Deutschland am Abend gemeinsam essen."
 ANSWERS: list[dict[str, Any]] = [
     {"id": "a", "question": "What is Abendbrot?", "answer": ENGLISH, "language": "en", "model": "m"},
     {"id": "b", "question": "Was ist Abendbrot?", "answer": ENGLISH, "language": "de", "model": "m"},
@@ -136,6 +138,29 @@ def test_figures_are_shown_by_any_column_of_the_answers() -> None:
     assert later.summaries_by(["Difficulty"])[0].by["Difficulty"] == summary.by["Difficulty"]
     with pytest.raises(ConfigError, match="there are language, region, kind, topic, Difficulty"):
         mores.longform(rows, by="Dificulty", out="wrong")
+
+
+@needs_tokenizer
+def test_models_are_compared_on_the_questions_that_they_share_in_each_group() -> None:
+    """The weaker model answers hard questions in the wrong language; groups of less than ten questions have no test."""
+    rows = [
+        {
+            "id": f"{group}{n}{model}", "question": f"Was ist {group} {n}?", "language": "de", "model": model,
+            "answer": ENGLISH if (model, group) == ("weak", "hard") else GERMAN, "Group": group,
+        }
+        for group, size in (("easy", 12), ("hard", 11), ("rare", 9)) for n in range(size) for model in ("good", "weak")
+    ]  # fmt: skip
+    good, weak = mores.longform(rows, by="group").summaries
+    assert good.behind_by == {}
+    gaps = {name: (gap.value, gap.n) for name, gap in weak.behind_by["Group"].items()}
+    assert gaps == {"easy": (0.0, 12), "hard": (1.0, 11)}
+    hard, easy = weak.behind_by["Group"]["hard"], weak.behind_by["Group"]["easy"]
+    assert (hard.low or 0.0) > 0.0
+    assert easy.low is not None
+    assert easy.high is not None
+    assert easy.low <= 0.0 <= easy.high
+    table = column_table([good, weak], "Group")
+    assert [getattr(row[-2], "text", row[-2]) for row in table.rows] == ["–", "0.0", "–", "+100.0", "–", "–"]
 
 
 @needs_tokenizer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from mores.rating.ratings import InLanguage, IssueLevel, Rating
 from mores.rating.records import RatingStudy
 from mores.rating.regressions import fit_model
 from mores.rating.study import analyse
-from mores.report.rate.tables import describe_power, ranking_note
+from mores.report.rate.tables import column_tables, describe_power, ranking_note
 from mores.stats.intervals import mean_interval
 from tests.rating import made_up
 from tests.rating.made_up import rating
@@ -505,3 +506,16 @@ def test_a_column_has_the_same_intervals_as_a_group_of_every_study() -> None:
             group = {"type": kind} | ({"model": model} if model else {})
             usual = widen(spread(cells, cells.rows_of(**group), scale, **group), cells, fitted, scale)
             assert (each.model, each.counts, each.mean) == (model, usual.counts, usual.mean)
+
+
+def test_models_are_compared_within_each_group_of_a_column() -> None:
+    ratings = [each.model_copy(update={"metadata": {"Kind": each.type}}) for each in made_up.study(people=4)]
+    study = analyse(ratings, by=["Kind"])
+    for kind, points in study.points_by["Kind"].items():
+        alone = analyse([each for each in ratings if each.type == kind])
+        assert alone.points
+        assert points.differences["model"] == alone.points.differences["model"], "as in a study of this group alone"
+    assert [*study.points_by["Kind"]] == ["agnostic", "specific"]
+    table = column_tables(study)["differences-by-0"]
+    assert len(table.rows) == 2 * len(list(combinations(made_up.MODELS, 2)))
+    assert analyse(ratings, by=["question_id"]).points_by == {}, "one question is no sample"

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -98,6 +98,8 @@ class LongformSummary(Record):
     """By figure: how much higher it is for culturally specific than for agnostic questions, where there are both."""
     behind: Result | None = Field(None, exclude_if=lambda gap: gap is None)
     """How much higher the headline figure of the best model is on shared questions, where something is undecided."""
+    behind_by: dict[str, dict[str, Result]] = Field(default_factory=dict, exclude_if=lambda gaps: not gaps)
+    """Column, group: how much higher the best model's headline figure is in it, on shared questions."""
     signature: Signature = Signature()
 
     @property
@@ -183,15 +185,17 @@ def summarise(
         for model, rows_of_model in rows.items()
     ]
     best = best_of(summaries) if len(summaries) > 1 else None
-    if best is None or best.main is None or all(s.main is None or not s.main.bounds for s in summaries):
+    if best is None or best.main is None:
         return summaries
-    name = best.main.name
-    return [
-        each.model_copy(update={"behind": _difference(rows[best.model], rows[each.model], name)})
-        if each is not best
-        else each
-        for each in summaries
-    ]
+    name, undecided = best.main.name, any(each.main and each.main.bounds for each in summaries)
+
+    def compare(model: str) -> dict[str, Any]:
+        first, second = rows[best.model], rows[model]
+        gaps: dict[str, Any] = {"behind": _difference(first, second, name)} if undecided else {}
+        by_column = {column: _differences(first, second, name, n) for n, column in enumerate(by)}
+        return gaps | {"behind_by": {column: each for column, each in by_column.items() if each}}
+
+    return [each if each is best else each.model_copy(update=compare(each.model)) for each in summaries]
 
 
 def measure_lengths(rows: Sequence[_Row]) -> dict[str, AnswerLengths]:
@@ -246,6 +250,13 @@ def _difference(best: Sequence[_Row], other: Sequence[_Row], name: str) -> Resul
     first, second = (np.array([np.mean(of[key], axis=0) for key in shared]).reshape(-1, 2).T for of in ends)
     values = [np.where(least == most, least, np.nan) for least, most in (first, second)]
     return difference_result(name, *values, ends=((first[0], first[1]), (second[0], second[1])))
+
+
+def _differences(best: Sequence[_Row], other: Sequence[_Row], name: str, column: int) -> dict[str, Result]:
+    """Return the mean difference in each group of a column that has some questions of both models."""
+    groups = [_grouped(rows, _nth(column)) for rows in (best, other)]
+    found = {group: _difference(groups[0][group], groups[1][group], name) for group in groups[0] if group in groups[1]}
+    return {group: each for group, each in found.items() if each.n + each.unscored >= FEWEST}
 
 
 def headline(summaries: Sequence[LongformSummary]) -> str:
@@ -368,6 +379,8 @@ GROUPINGS: Mapping[str, Callable[[_Row], str | None]] = {
 }
 
 
+FEWEST = 10
+"""Shared questions from which two models are compared in a group."""
 FIELDS = ("language", "region", "kind", "topic")
 """Columns that answers have besides their metadata."""
 RESERVED = ("paper", *GROUPINGS)

@@ -8,14 +8,16 @@ from itertools import product
 import numpy as np
 
 from mores.metric.groups import find_column
-from mores.rating.groups import RatingColumns, spread
-from mores.rating.population import widen
+from mores.rating.groups import RatingColumns, find_groups, spread
+from mores.rating.population import measure_points, widen
 from mores.rating.ratings import Rating
-from mores.rating.records import Distribution
+from mores.rating.records import Distribution, Points
 from mores.stats.mixed import Fit
 
 FIELDS = ("language", "type", "annotator", "question_id")
 """Columns that ratings have besides their metadata."""
+FEWEST = 10
+"""Questions from which models are compared in a group."""
 
 
 def find_fields(ratings: Iterable[Rating], names: Sequence[str]) -> tuple[str, ...]:
@@ -52,3 +54,20 @@ def ratings_by(
             group = spread(columns, rows, scale, **({"model": model} if model else {}))
             found.setdefault(value, []).append(widen(group, cells, fitted, scale, rows[rated]) if fitted else group)
     return {value: tuple(each) for value, each in found.items()}
+
+
+def points_by(ratings: Sequence[Rating], columns: Iterable[str]) -> dict[str, dict[str, Points]]:
+    """Return the differences of models in each group, by column, that has some questions."""
+    found: dict[str, dict[str, Points]] = {}
+    rated = [rating for rating in ratings if rating.rating is not None]
+    for column in columns:
+        groups: dict[str, list[Rating]] = {}
+        for rating in rated:
+            if (value := value_of(rating, column)) is not None:
+                groups.setdefault(value, []).append(rating)
+        for value, rows in sorted(groups.items()):
+            if len({row.question_key for row in rows}) >= FEWEST:
+                points, _ = measure_points(rows, find_groups(rows))
+                if points.differences.get("model"):
+                    found.setdefault(column, {})[value] = points
+    return found

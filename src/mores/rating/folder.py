@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from mores.rating.columns import find_fields, ratings_by
+from mores.rating.columns import find_fields, points_by, ratings_by
 from mores.rating.population import measure_points
 from mores.rating.ratings import Rating
 from mores.rating.records import RatingStudy
@@ -36,7 +36,8 @@ class RateRun(Run):
         fitted = linear if points and points.over_raters else None
         names = [name for name in find_fields(ratings, columns) if name not in study.by and study.scale]
         found = {name: ratings_by(ratings, name, study.scale, fitted) for name in names}
-        return study.model_copy(update={"by": study.by | found})
+        compared = points_by(ratings, names) if study.points else {}
+        return study.model_copy(update={"by": study.by | found, "points_by": study.points_by | compared})
 
     def ratings(self) -> Iterator[Rating]:
         """Return every rating, in the order of the file."""

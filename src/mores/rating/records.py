@@ -352,6 +352,8 @@ class RatingStudy(Record):
     """The highest mean of a model less that of each other one on shared questions, where answers have no rating."""
     by: dict[str, dict[str, tuple[Distribution, ...]]] = Field(default_factory=dict, exclude_if=lambda by: not by)
     """Column, group: how its answers were rated, of all models where there are several and of each."""
+    points_by: dict[str, dict[str, Points]] = Field(default_factory=dict, exclude_if=lambda by: not by)
+    """Column, group: the differences of models in its ratings, from a linear model of these alone."""
     levels: dict[str, tuple[LevelCount, ...]] = Field(default_factory=dict)
     """By aspect: language_correct, factuality, omissions."""
     regressions: dict[str, Regression] = Field(default_factory=dict)

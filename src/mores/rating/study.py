@@ -10,7 +10,7 @@ from mores.formatting import count
 from mores.rating.agreement import measure_agreement
 from mores.rating.annotators import choose_model, describe_annotators
 from mores.rating.codes import Schema
-from mores.rating.columns import ratings_by
+from mores.rating.columns import points_by, ratings_by
 from mores.rating.comments import code_comments
 from mores.rating.groups import LEVELS, RatingColumns, compare_best, count_levels, distribute, find_groups, find_scale
 from mores.rating.population import measure_points, widen
@@ -67,6 +67,7 @@ def analyse(
         distributions=distributions,
         lead=compare_best(ratings, by_model, places),
         by={column: ratings_by(ratings, column, places, over_raters) for column in by} if places else {},
+        points_by=points_by(ratings, by) if points else {},
         levels=levels,
         regressions={name: model.regression for name, model in models.items()},
         points=points,

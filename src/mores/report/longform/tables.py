@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mores.formatting import NOTHING, count, left_out, number, percent, points, to
 from mores.longanswer.stages import STAGES
-from mores.longanswer.summary import LEFT_OUT, LongformSummary, resource_level
+from mores.longanswer.summary import FEWEST, LEFT_OUT, LongformSummary, best_of, resource_level
 from mores.longanswer.tells import Tell, Word
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key, telling
 from mores.report.base.charts import GroupedBars
@@ -152,20 +152,25 @@ def word_table(summaries: Sequence[LongformSummary]) -> Grid | None:
 
 
 def column_table(summaries: Sequence[LongformSummary], column: str) -> Grid:
-    """Return the main figures of each model in every group of a column, with their intervals."""
+    """Return the main figures of each model in every group of a column, and how far it is behind the best, with
+    intervals."""
     groups = {group for summary in summaries for group in summary.by.get(column, {})}
     parts = [
         (group, summary, summary.by.get(column, {}).get(group)) for group in sorted(groups) for summary in summaries
     ]
     there = [name for name in PRINTED if any(name in figures for _, _, figures in parts if figures)]
+    compared, best = any(summary.behind_by.get(column) for summary in summaries), best_of(summaries)
+    figure = best.main.name if best.main else ""
     rows: list[Row] = []
     for group, summary, figures in parts:
         if figures:
             results = {name: figures.get(name) for name in there}
             cells = (Cell(shown(name, each), small=interval(name, each)) for name, each in results.items())
-            n = max(result.n for result in figures.values())
-            rows.append((group_name(column, group), summary.model or NOTHING, *cells, n))
-    return make_grid(f"By {column}, %", (column, "model", *there, "n"), rows)
+            gap, n = summary.behind_by.get(column, {}).get(group), max(result.n for result in figures.values())
+            behind = [Cell(points(gap.value), small=to(gap.low, gap.high)) if gap else NOTHING] * compared
+            rows.append((group_name(column, group), summary.model or NOTHING, *cells, *behind, n))
+    note = f"behind: {figure} of {best.model} less the model's on shared questions, from {FEWEST} on" * compared
+    return make_grid(f"By {column}, %", (column, "model", *there, *["behind"] * compared, "n"), rows, note)
 
 
 def length_table(summaries: Sequence[LongformSummary]) -> Grid | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from mores.formatting import NOTHING, SIGNIFICANT, number, p_equals, p_value, percent, shares, span
+from mores.rating.columns import FEWEST
 from mores.rating.comments import CodeCount, CommentCoding
 from mores.rating.records import (
     ASPECTS,
@@ -97,7 +98,7 @@ def ratings_table(study: RatingStudy, groups: Iterable[Distribution], title: str
 
 
 def column_tables(study: RatingStudy) -> dict[str, Grid]:
-    """Return the ratings by each column that was asked for."""
+    """Return the ratings by each column that was asked for, and how models differ in its groups."""
     tables = {}
     for place, (column, groups) in enumerate(study.by.items()):
         rows = [
@@ -111,7 +112,26 @@ def column_tables(study: RatingStudy) -> dict[str, Grid]:
             for each in found
         ]
         tables[f"ratings-by-{place}"] = make_grid(f"Ratings by {column}", (column, "model", "mean", "n"), rows)
+        if compared := study.points_by.get(column):
+            tables[f"differences-by-{place}"] = compare_in_groups(column, compared)
     return tables
+
+
+def compare_in_groups(column: str, compared: Mapping[str, Points]) -> Grid:
+    """Return how models differ in the groups of a column."""
+    rows = [
+        (
+            group_name(column, value),
+            name_difference(d),
+            Cell(number(d.estimate, signed=True), small=span(d.low, d.high)),
+            Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT),
+        )
+        for value, points in compared.items()
+        for d in points.differences["model"]
+    ]
+    about = "; ".join(dict.fromkeys(points.population for points in compared.values()))
+    note = f"groups of {FEWEST} questions and more; intervals and p adjusted within a group after Tukey; {about}"
+    return make_grid(f"Differences of models by {column}", (column, "difference", "points", "p"), rows, note, most=MOST)
 
 
 def name_group(group: Distribution | LevelCount) -> str:
