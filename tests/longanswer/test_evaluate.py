@@ -517,7 +517,7 @@ def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
     model = FakeModel("quick", lambda request: Completion(say[request.messages[-1].content.split(" ", 1)[0]]))
 
     def peak(count: int) -> int:
-        folder = tmp_path / str(count)
+        folder = tmp_path / f"{count}.{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
         job = evaluation(folder, [english(str(n), f"{text} {n}.") for n in range(count)], model, check=None)
         whole(replace(job, judge=None))  # the surface, which looks at 256 answers at a time
@@ -530,7 +530,8 @@ def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
         return used
 
     peak(1)  # what is loaded once
-    assert peak(80) < 1.5 * peak(40)
+    # Threads of the store and of the reading differ from run to run: the least of three is what is needed.
+    assert min(peak(80) for _ in range(3)) < 1.5 * min(peak(40) for _ in range(3))
 
 
 # -- cost --------------------------------------------------------------------------------------------------
