@@ -11,7 +11,6 @@ from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.formatting import span
 from mores.metaevaluation.compare import (
-    FEWEST,
     compare_all,
     compare_groups,
     compare_judges,
@@ -20,6 +19,7 @@ from mores.metaevaluation.compare import (
 )
 from mores.metaevaluation.evaluate import Scored, influences, join
 from mores.metaevaluation.records import JudgementComparison, MetricComparison
+from mores.metric.groups import FEWEST
 from mores.report.meta import describe_versus
 from mores.types import Judgement, Signature
 from tests.metaevaluation.golds import labelled, says, scores

@@ -34,7 +34,7 @@ from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.stages import STAGES, has_issue
 from mores.longanswer.tells import Tell, Word, find_words
 from mores.longanswer.tokens import tokenize
-from mores.metric.groups import find_column
+from mores.metric.groups import FEWEST, find_column, value_of
 from mores.stats.intervals import difference_interval
 from mores.stats.missing import decide
 from mores.stats.results import difference_result
@@ -161,7 +161,7 @@ def summarise(
         parts = parts_of(answer, appraisal, counting)
         missing, sound = "answer" in appraisal.failures, factuality.s_surf(appraisal) == 1.0
         tokens = (0 if counting.missing_as_issue else None) if missing else len(tokenize(answer.answer or ""))
-        language, groups = base_language(answer.language), tuple(value_of(answer, column) for column in by)
+        language, groups = base_language(answer.language), tuple(value_of(answer, column, FIELDS) for column in by)
         row = _Row(answer.question, parts, language, answer.kind, tokens, sound and not missing, groups)
         rows[appraisal.model].append(row)
         claims = appraisal.claims or ()
@@ -356,12 +356,6 @@ def find_fields(answers: Iterable[LongAnswer], names: Sequence[str]) -> tuple[st
     return tuple(dict.fromkeys(find_column(name, kept, {}) for name in names))
 
 
-def value_of(answer: LongAnswer, column: str) -> str | None:
-    """Return what an answer has in a column; None where it has nothing."""
-    value = getattr(answer, column) if column in FIELDS else answer.metadata.get(column)
-    return None if value is None else str(value)
-
-
 def _nth(n: int) -> Callable[[_Row], str | None]:
     return lambda row: row.groups[n]
 
@@ -379,8 +373,6 @@ GROUPINGS: Mapping[str, Callable[[_Row], str | None]] = {
 }
 
 
-FEWEST = 10
-"""Shared questions from which two models are compared in a group."""
 FIELDS = ("language", "region", "kind", "topic")
 """Columns that answers have besides their metadata."""
 RESERVED = ("paper", *GROUPINGS)

@@ -26,7 +26,7 @@ from mores.factory.gold import Gold
 from mores.metaevaluation.dataset import Dataset, find_groupings
 from mores.metaevaluation.evaluate import Moved, Scored, group_of, influences, join, label_groups
 from mores.metaevaluation.records import ChangedVerdict, GradedQuestion, JudgementComparison, MetricComparison
-from mores.metric.groups import PLACE_NAMES, value_of
+from mores.metric.groups import FEWEST, PLACE_NAMES, value_of
 from mores.metric.summary import doubt
 from mores.stats import influence
 from mores.stats.paired import PairedDifference, paired_difference
@@ -36,8 +36,6 @@ from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample, Severity, Signat
 
 Floats = npt.NDArray[np.float64]
 PERMUTATIONS = 1000
-FEWEST = 10
-"""Samples that a group needs to be tested."""
 
 
 def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> list[MetricComparison]:
@@ -253,7 +251,9 @@ def compare_texts(
         for of in (first_judgements, second_judgements)
     ]
     samples = [first_judgements[name].sample or Sample(id=name, text="") for name in shared]
-    labels = {column: [value_of(sample, column) for sample in samples] for column in dict.fromkeys((*by, *PLACE_NAMES))}
+    labels = {
+        column: [value_of(sample, column) or "" for sample in samples] for column in dict.fromkeys((*by, *PLACE_NAMES))
+    }
     changed = []
     for name, one in first_judgements.items():
         other = second_judgements.get(name)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import isnan, nan
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,9 +24,18 @@ from mores.types import DEFAULT_INSTRUCTION, Judgement, Record, Result, Sample, 
 MOST_COMPARED = 4
 """Groups that are all compared with each other; of more, each is compared with the largest."""
 FEWEST_PAIRS = 2
+FEWEST = 10
+"""Samples or questions that a group needs, so that judges or models are compared in it."""
 PLACES = (LANGUAGE, REGION)
 """Columns that texts have besides their metadata."""
 PLACE_NAMES = tuple(place.name for place in PLACES)
+
+
+class Columned(Protocol):
+    """What has further columns of its row."""
+
+    @property
+    def metadata(self) -> Mapping[str, Any]: ...
 
 
 class ColumnGroup(Record):
@@ -74,7 +84,7 @@ class ColumnTally:
 
     def add(self, sample: Sample, judgement: Judgement) -> None:
         """Count one text."""
-        group = value_of(sample, self.column)
+        group = value_of(sample, self.column) or ""
         self._tallies[group].add(judgement)
         score = nan if judgement.score is None else judgement.score
         self._scores[group].append(score)
@@ -126,10 +136,10 @@ def results_by(pairs: Iterable[tuple[Sample, Judgement]], column: str) -> Column
     return tally.result()
 
 
-def value_of(sample: Sample, column: str) -> str:
-    """Return what a text has in a column; empty where it has nothing."""
-    value = getattr(sample, column) if column in PLACE_NAMES else sample.metadata.get(column)
-    return "" if value is None else str(value)
+def value_of(row: Columned, column: str, fields: Collection[str] = PLACE_NAMES) -> str | None:
+    """Return what a text, answer or rating has in a column; `fields` are columns that are not in its metadata."""
+    value = getattr(row, column) if column in fields else row.metadata.get(column)
+    return None if value is None else str(value)
 
 
 def find_columns(

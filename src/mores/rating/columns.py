@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from mores.metric.groups import find_column
+from mores.metric.groups import FEWEST, find_column, value_of
 from mores.rating.groups import RatingColumns, find_groups, spread
 from mores.rating.population import measure_points, widen
 from mores.rating.ratings import Rating
@@ -16,8 +16,6 @@ from mores.stats.mixed import Fit
 
 FIELDS = ("language", "type", "annotator", "question_id")
 """Columns that ratings have besides their metadata."""
-FEWEST = 10
-"""Questions from which models are compared in a group."""
 
 
 def find_fields(ratings: Iterable[Rating], names: Sequence[str]) -> tuple[str, ...]:
@@ -28,12 +26,6 @@ def find_fields(ratings: Iterable[Rating], names: Sequence[str]) -> tuple[str, .
     return tuple(dict.fromkeys(find_column(name, kept, {}) for name in names))
 
 
-def value_of(rating: Rating, column: str) -> str | None:
-    """Return what a rating has in a column; None where it has nothing."""
-    value = getattr(rating, column) if column in FIELDS else rating.metadata.get(column)
-    return None if value is None else str(value)
-
-
 def ratings_by(
     ratings: Sequence[Rating], column: str, scale: tuple[float, ...], fitted: Fit | None
 ) -> dict[str, tuple[Distribution, ...]]:
@@ -41,7 +33,7 @@ def ratings_by(
 
     With a fit, intervals are about other raters too.
     """
-    values = [value_of(rating, column) for rating in ratings]
+    values = [value_of(rating, column, FIELDS) for rating in ratings]
     models = sorted({rating.model for rating in ratings})
     columns, groups = RatingColumns(ratings), np.array(values, dtype=object)
     rated = np.array([rating.rating is not None for rating in ratings])
@@ -63,7 +55,7 @@ def points_by(ratings: Sequence[Rating], columns: Iterable[str]) -> dict[str, di
     for column in columns:
         groups: dict[str, list[Rating]] = {}
         for rating in rated:
-            if (value := value_of(rating, column)) is not None:
+            if (value := value_of(rating, column, FIELDS)) is not None:
                 groups.setdefault(value, []).append(rating)
         for value, rows in sorted(groups.items()):
             if len({row.question_key for row in rows}) >= FEWEST:

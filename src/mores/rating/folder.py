@@ -32,9 +32,11 @@ class RateRun(Run):
     def result_by(self, columns: Sequence[str]) -> RatingStudy:
         """Return the result with its ratings by these columns of the file too."""
         study, ratings = self.result, list(self.ratings())
+        names = [name for name in find_fields(ratings, columns) if name not in study.by and study.scale]
+        if not names:
+            return study  # without a model, which takes long for a large study
         points, linear = measure_points(ratings, study.groups) if study.points else (None, None)
         fitted = linear if points and points.over_raters else None
-        names = [name for name in find_fields(ratings, columns) if name not in study.by and study.scale]
         found = {name: ratings_by(ratings, name, study.scale, fitted) for name in names}
         compared = points_by(ratings, names) if study.points else {}
         return study.model_copy(update={"by": study.by | found, "points_by": study.points_by | compared})

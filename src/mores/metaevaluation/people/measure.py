@@ -16,11 +16,12 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from mores.metaevaluation.compare import FEWEST, adjust_groups, adjust_within_statistics, compared
+from mores.metaevaluation.compare import adjust_groups, adjust_within_statistics, compared
 from mores.metaevaluation.people.answers import PeopleAnswer, PeopleData, by_group
 from mores.metaevaluation.people.judges import JudgeScores
 from mores.metaevaluation.people.records import People, PeopleScore, PeopleSpans, Worth
 from mores.metaevaluation.records import JudgementComparison, MetricComparison
+from mores.metric.groups import FEWEST
 from mores.stats import influence
 from mores.stats.classification import Floats
 from mores.stats.correlation import spearman

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from mores.formatting import NOTHING, count, left_out, number, percent, points, to
 from mores.longanswer.stages import STAGES
-from mores.longanswer.summary import FEWEST, LEFT_OUT, LongformSummary, best_of, resource_level
+from mores.longanswer.summary import LEFT_OUT, LongformSummary, best_of, resource_level
 from mores.longanswer.tells import Tell, Word
+from mores.metric.groups import FEWEST
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key, telling
 from mores.report.base.charts import GroupedBars
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from mores.formatting import NOTHING, SIGNIFICANT, number, p_equals, p_value, percent, shares, span
-from mores.rating.columns import FEWEST
+from mores.metric.groups import FEWEST
 from mores.rating.comments import CodeCount, CommentCoding
 from mores.rating.records import (
     ASPECTS,
