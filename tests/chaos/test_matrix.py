@@ -264,7 +264,12 @@ def check_once(command: AskingCommand, fault: ServerFault, mode: str, home: Path
         elif mode == "one":
             assert expected.others(rows) == expected.others(good), done.stderr
         if fault.usable:
-            assert rows or mode != "one"
+            assert not done.returncode, done.stderr
+            unlike = {
+                key: rows.get(key) for key, row in good.items() if not has_failed(row) and has_failed(rows.get(key))
+            }
+            assert not unlike
+            assert rows.keys() == good.keys()
         elif fault.usable is False and mode != "heals" and not command.balances:
             assert done.returncode or all(has_failed(rows.get(key)) or key not in rows for key in failing if rows)
         server.seed = "well"  # type: ignore[attr-defined]
