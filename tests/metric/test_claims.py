@@ -246,7 +246,7 @@ def test_the_grammar_lists_an_error_of_what_is_wrong(several: bool) -> None:
     def may(answer: str) -> bool:
         follower = guide.LLMatcher(guide.LLTokenizer("byte"), grammar)
         assert not follower.is_error(), follower.get_error()
-        return follower.try_consume_tokens(list(answer.encode())) == len(answer) and follower.is_accepting()
+        return bool(follower.try_consume_tokens(list(answer.encode())) == len(answer) and follower.is_accepting())
 
     decisions, _, errors = WRITTEN.partition("\n")
     decisions = decisions if several else "1 wrong"
