@@ -359,10 +359,10 @@ def check_service_once(fault: ServerFault, home: Path, slow: float) -> None:
         until(lambda: ask(address, path="/ready").status == 200)
         pool = stack.enter_context(ThreadPoolExecutor(4))
         text = {"text": "The British drink tea with milk."}
-        bad_texts, long = [text | {"id": str(n)} for n in range(4)], SECONDS * slow
-        attacks = [pool.submit(ask, address, bad_texts, seconds=long, **bad) for _ in range(2)]
+        bad_texts = [text | {"id": str(n)} for n in range(4)]
+        attacks = [pool.submit(ask, address, bad_texts, **bad) for _ in range(2)]
         for number in range(6):
-            answer = ask(address, {"text": f"Sushi {number} is eaten with a fork."}, seconds=long, **good)
+            answer = ask(address, {"text": f"Sushi {number} is eaten with a fork."}, **good)
             assert (answer.status, answer.json["score"]) == (200, -5.0), answer.body
         for attack in attacks:
             got = attack.result()
@@ -371,7 +371,7 @@ def check_service_once(fault: ServerFault, home: Path, slow: float) -> None:
             if fault.usable is False:
                 assert all(judgement["failure"] for judgement in got.json)
         server.seed = "well"  # type: ignore[attr-defined]
-        assert ask(address, text, seconds=long, **bad).json["failure"] is None
+        assert ask(address, text, **bad).json["failure"] is None
 
 
 @pytest.mark.parametrize("fault", [name for name in FAULTS if drawn([name]) % 32 == 0])
