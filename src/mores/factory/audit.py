@@ -48,8 +48,8 @@ SMOOTH = 4
 NEIGHBOURS = 15
 COMMON = 20
 """Runs of characters that more than one in this many texts has do not count as similarity."""
-BLOCK = 256
-"""Texts whose neighbours are searched at a time, to limit memory."""
+BLOCK = 64
+"""Texts whose neighbours are searched at a time, so that they stay in the processor's cache."""
 MOST = 12_000
 """Maximum texts that an audit reads."""
 
