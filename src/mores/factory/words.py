@@ -96,8 +96,8 @@ class _Balance:
 
     def leave_out_words(self) -> bool:
         """Leave out some texts with words that are unevenly spread; return whether there were such words."""
-        left = self._left.astype(np.int64)
-        difference, total = self._columns.T @ np.where(self._correct, -left, left), self._columns.T @ left
+        ones = self._left.astype(np.int64)
+        difference, total = self._columns.T @ np.where(self._correct, -ones, ones), self._columns.T @ ones
         tilted = tilted_words(difference.tolist(), total.tolist())
         if not tilted:
             return False
