@@ -40,7 +40,7 @@ from mores.stats.agreement import (  # noqa: E402
     krippendorff_alpha,
     krippendorff_alpha_interval,
 )
-from mores.stats.calibration import ECE, confidence_results  # noqa: E402
+from mores.stats.calibration import AT_HALF, AUROC, ECE, confidence_results  # noqa: E402
 from mores.stats.codings import masi_alpha  # noqa: E402
 from mores.stats.correlation import spearman  # noqa: E402
 from mores.stats.influence import Influenced, area, compare, kendall_b, pearson, tie_accuracy  # noqa: E402
@@ -319,18 +319,39 @@ def counts(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         redrawn.append(percentile(ratios))
     figure, others = f"span F1 {truth:.2f} of 40 texts", {"percentile bootstrap": redrawn}
     yield Setting(figure, "beta, resampled texts", "texts", truth, ours, others)
-    ours, redrawn = [], []
     levels = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
+    figures: dict[str, tuple[list[Ends], list[Ends]]] = {name: ([], []) for name in (ECE, AUROC, AT_HALF)}
+    below = (np.sign(levels[:, None] - levels) + 1) / 2
     for _ in range(samples):
         confidence = rng.choice(levels, 100)
         correct = rng.random(100) < confidence - 0.12
-        result = confidence_results(make_cells(confidence, correct, np.arange(100)))[ECE]
-        ours.append((result.low or 0.0, result.high or 0.0))
+        results = confidence_results(make_cells(confidence, correct, np.arange(100)))
+        for name, (ours, _others) in figures.items():
+            ours.append((results[name].low or 0.0, results[name].high or 0.0))
         rows = resample(rng, 100)
-        gaps = np.array([((correct - confidence)[rows] * (confidence[rows] == level)).sum(axis=1) for level in levels])
-        redrawn.append(percentile(np.abs(gaps).sum(axis=0)))
-    others = {"percentile bootstrap": redrawn}
-    yield Setting("calibration error 12 points, 100 answers", "beta, less the noise", "questions", 12.0, ours, others)
+        is_level = confidence[rows][..., None] == levels
+        hits, drawn = (is_level * correct[rows][..., None]).sum(axis=1), is_level.sum(axis=1)
+        misses = drawn - hits
+        figures[ECE][1].append(percentile(np.abs(hits - drawn * levels).sum(axis=1)))
+        won = np.einsum("dl,lm,dm->d", hits, below, misses) / (hits.sum(axis=1) * misses.sum(axis=1))
+        figures[AUROC][1].append(percentile(won))
+        top = np.argsort(-confidence, kind="stable")[:50]
+        figures[AT_HALF][1].append(wilson(correct[top].sum(), 50))
+    right = levels - 0.12
+    truths = {ECE: 12.0, AUROC: right @ below @ (1 - right) / (right.sum() * (1 - right).sum()), AT_HALF: 0.75}
+    for name, words, method, other in (
+        (ECE, "calibration error 12 points, 100 answers", "beta, less the noise", "percentile bootstrap"),
+        (AUROC, "AUROC {:.2f} of confidences of 100 answers", "beta, resampled questions", "percentile bootstrap"),
+        (
+            AT_HALF,
+            "accuracy {:.2f} of the more confident half of 100 answers",
+            "beta, at either end of the half",
+            "Wilson",
+        ),
+    ):
+        ours, redrawn = figures[name]
+        truth = float(truths[name])
+        yield Setting(words.format(truth), method, "questions", truth, ours, {other: redrawn})
 
 
 def agreement(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
