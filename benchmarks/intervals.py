@@ -599,7 +599,7 @@ def places(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
     reason = "of models that are nearly alike (two lines further) resampled places hold too little"
     for levels, words in (
         (np.array([0.75, 0.65, 0.6, 0.55, 0.53, 0.51]), "6 models that differ by 2 to 10 points"),
-        (0.6 - 0.002 * np.arange(10), "10 models that differ by 0.2 points"),
+        (np.linspace(0.6, 0.582, 10), "10 models that differ by 0.2 points"),
     ):
         yield from place(rng, levels, words, min(samples, 300), reason)
 
@@ -645,7 +645,7 @@ def judges(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
     }
     ours: dict[str, list[Ends]] = {name: [] for name in (*truths, "α", "ρ", "MASI")}
     others: dict[str, list[Ends]] = {name: [] for name in ours}
-    for _ in range(min(samples, 300)):
+    for _ in range(min(samples, 200)):
         true = rng.normal(size=count)
         people, judge = true + rng.normal(0, noise, (3, count)), true + rng.normal(0, 0.5, count)
         given = people.T.tolist()
@@ -696,6 +696,7 @@ def judges(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
     for name, truth in truths.items():
         is_plain = name in ("judge less person", "people")
         method = "expanded percentiles" if is_plain else "beta, resampled answers"
+        method = "Fisher's z, resampled units" if name == "MASI" else method
         other = {"percentile bootstrap": others[name]}
         yield Setting(words[name].format(f"{truth:.2f}"), method, "answers, these people", truth, ours[name], other)
 

@@ -58,14 +58,9 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
 
 def test_an_analysis_of_ratings_that_is_told_to_end(home: Path) -> None:
     """It waits for nothing, so that only what computes can notice the signal; its figures would take seconds."""
-    rows = [
-        {"question_id": f"q{n}", "model": f"m{m}", "annotator": f"r{(n + k) % 20}", "rating": 1 + (n * m + n * k) % 5}
-        for n in range(600)
-        for m in range(6)
-        for k in range(4)
-    ]
-    put("ratings.jsonl", rows)
-    arguments = ["rate", "ratings.jsonl", "--out", "run"]
+    rows = [f"q{n},m{m},r{(n + k) % 20},{1 + n * (m + k) % 5}" for n in range(600) for m in range(6) for k in range(4)]
+    Path("ratings.csv").write_text("\n".join(["question_id,model,annotator,rating", *rows]) + "\n", "utf-8")
+    arguments = ["rate", "ratings.csv", "--out", "run"]
     process = subprocess.Popen(command(*arguments), cwd=home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
     while not (home / "run" / "run.json").exists() and process.poll() is None:
         time.sleep(0.02)
