@@ -296,7 +296,7 @@ def test_a_file_that_nobody_answers_about_is_deleted_after_a_week(either: Databa
 def test_an_import_is_cancelled_in_chromium(
     database: Database, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    written, go_on, check = threading.Event(), threading.Event(), imports.check_stopping
+    written, go_on, check = threading.Event(), threading.Event(), incoming.check_stopping
 
     def wait(place: str) -> None:
         if play.items() and not written.is_set():  # between two rows, where nothing is locked
