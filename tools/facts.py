@@ -18,8 +18,8 @@ Which sources are in, and why others are not:
 | CultureAtlas, EPIC, GlobalOpinionQA, NativQA | out: no commercial use |
 
 A fact that answers a question of CulturalBench, CaLMQA or EXAMS is left out, in all languages: it has all content words
-of the answer and two fifths of the question's. Of `everyday` a fact is also left out that says much the same as one of the
-test split, or of the other sources, about the same country. The same input gives the same bytes.
+of the answer and two fifths of the question's. Of `everyday` a fact is also left out that says much the same as one of
+the test split, or of the other sources, about the same country. The same input gives the same bytes.
 """
 
 from __future__ import annotations
