@@ -410,8 +410,8 @@ def make_facts(built: Path, data: Path) -> list[Fact]:
         *normad(norms, frozenset(in_training)),
         *candle(datasets.load("candle", data / "candle", _ignore), frozenset(training["candle"])),
     ]
-    for fact in facts:
-        elsewhere[country(fact.region)].append(fact.text)
+    for stated in facts:
+        elsewhere[country(stated.region)].append(stated.text)
     facts += everyday()
     facts = sorted({fact.text: fact for fact in facts if len(fact.text) <= LONGEST}.values(), key=lambda f: f[1:])
     answered = answering(facts, (item for items in others.values() for item in items)) | told(everyday(), elsewhere)
