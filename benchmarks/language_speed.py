@@ -19,7 +19,7 @@ from pathlib import Path
 SIZES = (50, 200)
 EACH = 4000
 """Characters of each language, for each size."""
-ROUNDS = 3
+ROUNDS = 8
 
 WORK = """
 import json, sys, time

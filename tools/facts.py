@@ -12,12 +12,14 @@ Which sources are in, and why others are not:
 | source | |
 | --- | --- |
 | BLEnD, NormAd, CANDLE | in; Mores shows none of a source's facts for texts or questions of that source |
+| everyday | in: `everyday_facts.tsv`, written for Mores from general knowledge |
 | CulturalBench, CaLMQA | out: the whole release is a test set of `mores bench` |
 | EXAMS | out: INCLUDE, which `mores bench` runs, is partly made from it |
 | CultureAtlas, EPIC, GlobalOpinionQA, NativQA | out: no commercial use |
 
 A fact that answers a question of CulturalBench, CaLMQA or EXAMS is left out, in all languages: it has all content words
-of the answer and two fifths of the question's. The same input gives the same bytes.
+of the answer and two fifths of the question's. Of `everyday` a fact is also left out that says much the same as one of
+the test split, or of the other sources, about the same country. The same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from typing import NamedTuple
 
 import orjson
 
-from mores.culture import region_name
+from mores.culture import country, region_name
 from mores.factory import sources as datasets
 from mores.factory.facts import FACTS, CorrectFact
 from mores.factory.items import SourceItem
@@ -41,9 +43,13 @@ from mores.factory.sources.blend import LANGUAGES, REGIONS, RegionalAnswers, rea
 from mores.factory.sources.candle import WITH_ARTICLE
 from mores.factory.statement import subject
 from mores.io import read_records
-from mores.search.content import content_words
+from mores.search.content import content_words, coverage
 
 SOURCES = ("blend", "normad", "candle")
+EVERYDAY = Path(__file__).parent / "everyday_facts.tsv"
+ORIGIN = "written for Mores from general knowledge"
+LICENCE = "CC-BY-SA-4.0"
+"""Of what was written for Mores, as of the corpus."""
 AGREED, SOME = 3, 2
 """Of five or more people who were asked: those who must give the first answer, and a further one."""
 MOST_ANSWERS = 4
@@ -62,6 +68,9 @@ class Fact(NamedTuple):
     language: str
     title: str = ""
     """The English name of the region, where the text is in another language."""
+    topic: str = ""
+    origin: str = ""
+    """How a fact came about that is from no dataset."""
 
 
 # BLEnD
@@ -328,6 +337,20 @@ def candle(items: Iterable[SourceItem], ids: frozenset[str]) -> Iterator[Fact]:
                 break
 
 
+# Written for Mores
+
+
+def everyday(path: Path = EVERYDAY) -> Iterator[Fact]:
+    """Yield the facts of a table of regions, topics and statements; within a region and topic they are numbered."""
+    numbers: Counter[str] = Counter()
+    for line in path.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            region, topic, text = line.split("\t")
+            name = f"everyday/{region}:{topic.replace(' ', '-')}"
+            numbers[name] += 1
+            yield Fact(text, f"{name}:{numbers[name]}", region, "en", topic=topic, origin=ORIGIN)
+
+
 # What other benchmarks ask
 
 _OF_QUESTION = 0.4
@@ -351,6 +374,17 @@ def answering(facts: list[Fact], items: Iterable[SourceItem]) -> frozenset[str]:
     return frozenset(facts[place].source for place in answered)
 
 
+ALIKE = 0.55
+"""`coverage` of a fact by another that says much the same."""
+
+
+def told(facts: Iterable[Fact], others: Mapping[str, list[str]]) -> frozenset[str]:
+    """Return the sources of the facts that say much the same as one of these texts about their country."""
+    return frozenset(
+        fact.source for fact in facts if coverage(fact.text, others.get(country(fact.region), ())) >= ALIKE
+    )
+
+
 def _ignore(_: Exception) -> None:
     """Leave out a bad row, as a build does."""
 
@@ -358,10 +392,13 @@ def _ignore(_: Exception) -> None:
 def make_facts(built: Path, data: Path) -> list[Fact]:
     """Return the facts of the training split of a dataset that `mores build free-2` wrote."""
     training: dict[str, set[str]] = defaultdict(set)
+    elsewhere: dict[str, list[str]] = defaultdict(list)
     for fact in read_records(built / FACTS, CorrectFact):
         source, _, name = fact.source.partition("/")
         if fact.split == "train" and source in SOURCES:
             training[source].add(name)
+        if fact.split == "test" and fact.region:
+            elsewhere[country(fact.region)].append(fact.text)
     questions = frozenset(name.partition(":")[0] for name in training["blend"])
     norms = list(datasets.load("normad", data / "normad", _ignore))
     units = {item.id: item.unit for item in norms}
@@ -373,9 +410,12 @@ def make_facts(built: Path, data: Path) -> list[Fact]:
         *normad(norms, frozenset(in_training)),
         *candle(datasets.load("candle", data / "candle", _ignore), frozenset(training["candle"])),
     ]
+    for stated in facts:
+        elsewhere[country(stated.region)].append(stated.text)
+    facts += everyday()
     facts = sorted({fact.text: fact for fact in facts if len(fact.text) <= LONGEST}.values(), key=lambda f: f[1:])
-    answered = answering(facts, (item for items in others.values() for item in items))
-    print(f"{len(answered)} items answer a question of a benchmark and are left out")
+    answered = answering(facts, (item for items in others.values() for item in items)) | told(everyday(), elsewhere)
+    print(f"{len(answered)} items answer a question of a benchmark, or say what others say, and are left out")
     return [fact for fact in facts if fact.source not in answered]
 
 
@@ -387,7 +427,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     facts = make_facts(options.built, options.data)
-    licences = {name: datasets.source(name).licence for name in SOURCES}
+    licences = {name: datasets.source(name).licence for name in SOURCES} | {"everyday": LICENCE}
     rows = []
     for fact in facts:
         row = {name: value for name, value in fact._asdict().items() if value}

@@ -304,6 +304,6 @@ def test_the_real_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     marked = {each.sample_id: [error.quote for error in each.report.errors] for each in judged if each.report}
     assert marked == {
         "cn-christmas": ["Christmas"],
-        "de-schnitzel": ["Nobody in Germany likes schnitzel"],
-        "jp-sushi": ["with a fork and always tip the chef"],
+        "de-schnitzel": ["Nobody"],
+        "jp-sushi": ["always tip the chef"],
     }

@@ -445,13 +445,23 @@ def test_the_command_names_the_next_steps_and_sources_without_samples(command: R
     assert "5" in imported.stdout + imported.stderr
 
 
+def softened(request: Request) -> str:
+    """Return an answer that adds a word to the text of a request; for several texts, an answer about another."""
+    shown = re.search(
+        r"\nInstruction: (.*)\nGenerated Text: (.*)\nFollow these rules", request.messages[0].content, re.DOTALL
+    )
+    if not shown:
+        return written()
+    return written(**{"Modified Instruction": shown[1], "Modified Generated Text": f"{shown[2]} Kimchi"})
+
+
 def test_dropped_soft_errors_are_told_by_reason(tmp_path: Path) -> None:
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
     recipe = BuildRecipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper", edition=3)
 
     def say(request: Request) -> Completion:
         major = "should be major" in request.messages[0].content
-        return Completion(written() if major else "Sorry, no. " + request.messages[0].content[-20:])
+        return Completion(softened(request) if major else "Sorry, no. " + request.messages[0].content[-20:])
 
     run = mores.build(recipe, tmp_path / "data", model=FakeModel("soft", say), soft="model", store=None)
     assert run.about["dropped"] == {"no 'OUTPUT:' with JSON after it": 20}
@@ -478,7 +488,7 @@ def test_soft_errors_have_the_severity_that_the_model_assigns_unless_asked_other
     )
 
     def say(request: Request) -> Completion:
-        return Completion(written() if "should be minor" in request.messages[0].content else "Sorry.")
+        return Completion(softened(request) if "should be minor" in request.messages[0].content else "Sorry.")
 
     run = mores.build(
         recipe, tmp_path / "data", model=FakeModel("soft", say), soft="model", soft_severity=given, store=None

@@ -104,6 +104,57 @@ def test_the_changed_words_are_the_errors() -> None:
     assert gold.original == Original(instruction=SAMPLE.instruction, text=SAMPLE.text)
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"Modified Generated Text": "Families boil ramen on Christmas Eve and visit a casino in July."}, "separate"),
+        ({"Modified Generated Text": "Nobody in Peru ever goes to any of the many festivals there."}, "most words"),
+        (
+            {"Modified Generated Text": "Las familias comen fideos en Nochevieja y visitan un santuario en enero."},
+            "most words|another language",
+        ),
+        ({"Modified Generated Text": "Families eat soba on New Year's Eve and visit a island in January."}, "grammar"),
+        ({"Explanation": "I modified the dish that is eaten."}, "speaks of the change"),
+    ],
+)
+def test_rules_refuse_what_a_model_did_not_change_pointwise(changes: dict[str, str], reason: str | None) -> None:
+    completion = Completion(answer(**changes)).complete(Stop.LENGTH)
+    result = read(completion, GOLD, Severity.MINOR, settings=SoftErrorSettings(checked=True))
+    if reason is None:
+        assert isinstance(result, Gold)
+    else:
+        assert isinstance(result, Failure)
+        assert re.search(reason, result.reason), result.reason
+        assert isinstance(read(completion, GOLD, Severity.MINOR), Gold), "unchecked, as in edition 2"
+
+
+def test_a_text_in_another_language_is_refused() -> None:
+    text = "الأطفال يأكلون الأرز مع السمك في صباح العيد"
+    gold = GOLD.model_copy(update={"sample": SAMPLE.model_copy(update={"text": text, "language": "ar"})})
+    for written, refused in (
+        ("Children eat rice with fish on the morning of the feast", True),
+        (f"{text} الكبير", False),
+    ):
+        completion = Completion(answer(**{"Modified Generated Text": written})).complete(Stop.LENGTH)
+        result = read(completion, gold, Severity.MINOR, settings=SoftErrorSettings(checked=True))
+        assert isinstance(result, Failure) is refused
+
+
+def test_an_answer_that_rules_refuse_is_asked_for_once_more() -> None:
+    def say(request: Request) -> Completion:
+        again = len(request.messages) > 1
+        return Completion(answer() if again else answer(Explanation="The original text was modified."))
+
+    async def results() -> list[Made]:
+        asker = Asker(FakeModel("soft", say))
+        settings = SoftErrorSettings(repair=True, checked=True)
+        return [made async for _, made in make_each([(GOLD, Severity.MINOR)], asker, settings)]
+
+    (made,) = asyncio.run(results())
+    assert isinstance(made, Gold)
+
+
 def test_errors_of_both_sides() -> None:
     gold = soften(answer(**{"Modified Instruction": "Write about New Year in Peru."}), severity=Severity.MAJOR)
     assert isinstance(gold, Gold)
@@ -127,7 +178,7 @@ def test_errors_of_both_sides() -> None:
 def test_the_severity_is_what_the_model_assigns(named: str, severity: Severity, unnamed: bool) -> None:
     """ExCAM, Section 3; where the answer names none or both, the severity that was asked for counts."""
     repaired, written = Counter[str](), Completion(answer(Severity=named)).complete(Stop.LENGTH)
-    gold = read(written, GOLD, Severity.MAJOR, "qwen", repaired, answered=True)
+    gold = read(written, GOLD, Severity.MAJOR, "qwen", repaired, settings=SoftErrorSettings(severity="answered"))
     assert isinstance(gold, Gold)
     assert [error.severity for error in gold.report.errors] == [severity, severity]
     assert gold.sample.id == "mango/1:major", "the name says which request it is from"

@@ -5,19 +5,24 @@ from __future__ import annotations
 import gzip
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from mores.culture import language, region
+from mores.culture import language, mentions, region
 from mores.factory import sources as datasets
+from mores.search.content import coverage
+from mores.search.shipped import RELATED
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src" / "mores" / "search" / "facts"
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or ROOT.parent / "shared" / "data")
 FREE = {"blend", "candle", "normad"}
+OWN = "everyday"
+"""Those that were written for Mores, which are of no dataset."""
 TESTS = {"culturalbench", "calmqa", "exams", "include"}
 
 
@@ -29,9 +34,13 @@ def facts() -> list[dict[str, Any]]:
 def test_every_fact_has_its_source_region_language_and_licence(facts: list[dict[str, Any]]) -> None:
     for fact in facts:
         name = fact["source"].partition("/")[0]
-        assert name in FREE - TESTS
-        assert datasets.source(name).commercial
-        assert fact["licence"] == datasets.source(name).licence
+        assert name in (FREE | {OWN}) - TESTS
+        if name == OWN:
+            assert (fact["licence"], fact["origin"]) == ("CC-BY-SA-4.0", "written for Mores from general knowledge")
+            assert fact["topic"]
+        else:
+            assert datasets.source(name).commercial
+            assert fact["licence"] == datasets.source(name).licence
         assert (region(fact["region"]), language(fact["language"])) == (fact["region"], fact["language"])
         assert 10 < len(fact["text"]) <= 280
         assert fact["text"][-1] in ".。።।"
@@ -73,6 +82,41 @@ def test_no_fact_answers_a_question_of_a_benchmark(name: str, facts: list[dict[s
         pytest.skip(f"no {name} in the shared data; set MORES_SHARED_DATA to a folder that has it")
     told = [Fact(fact["text"], fact["source"], fact["region"], fact["language"]) for fact in facts]
     assert not answering(told, datasets.load(name, REAL / name, lambda _: None))
+
+
+def test_many_facts_were_written_for_everyday_life(facts: list[dict[str, Any]]) -> None:
+    own = [fact for fact in facts if fact["source"].startswith(f"{OWN}/")]
+    assert len(own) >= 500
+    assert len({fact["region"] for fact in own}) >= 60
+    topics = Counter(fact["topic"] for fact in own)
+    assert topics.keys() >= {"eating", "tipping", "greeting", "gifts", "weddings", "funerals", "new-year", "holidays"}
+    assert topics.keys() >= {"school", "work", "queues", "shoes", "age", "drinks", "names"}
+    # A fact names its country: by it a search decides what it shows.
+    assert not [fact["text"] for fact in own if not any(mention.countries for mention in mentions(fact["text"]))]
+
+
+def test_no_written_fact_speaks_of_everybody(facts: list[dict[str, Any]]) -> None:
+    everybody = re.compile(r"\b(?:all|every|everyone|everybody) (?:\w+ )?(?:people|men|women|families|\w+ans|\w+ese)\b")
+    everybody = re.compile(rf"{everybody.pattern}|\b(?:everyone|everybody|nobody|no one|always|never)\b", re.IGNORECASE)
+    assert not [fact["text"] for fact in facts if fact["source"].startswith(OWN) and everybody.search(fact["text"])]
+
+
+def test_no_written_fact_is_about_the_texts_that_measure_reading(facts: list[dict[str, Any]]) -> None:
+    """The 40 texts with free prose bring their own evidence, and no fact was written to fit one of them."""
+    texts = [orjson.loads(line) for line in (ROOT / "examples" / "free.jsonl").read_bytes().splitlines()]
+    for fact in facts:
+        about = [text["text"] for text in texts if text["region"] == fact["region"]]
+        if fact["source"].startswith(f"{OWN}/"):
+            assert all(coverage(text, [fact["text"]]) < RELATED for text in about), fact["text"]
+
+
+def test_a_fact_that_says_what_another_says_is_left_out() -> None:
+    from tools.facts import Fact, told
+
+    fact = Fact("Kimchi is served with most meals in South Korea.", "everyday/KR:eating:1", "KR", "en")
+    question = "What is typically indispensable in meals in South Korea? rice; kimchi"
+    assert told([fact], {"KR": [question]}) == {fact.source}
+    assert not told([fact], {"JP": [question], "KR": ["What is the most popular sport in South Korea? football"]})
 
 
 def plain(text: str) -> str:

@@ -129,7 +129,7 @@ def _soft_settings(settings: BuildSettings, recipe: BuildRecipe) -> SoftErrorSet
     repair = recipe.edition > 2 if settings.repair is None else settings.repair
     severity = settings.soft_severity or ("answered" if recipe.edition > 2 else "asked")
     given = {name: getattr(settings, name) for name in ("max_tokens", "temperature", "at_once")}
-    return SoftErrorSettings(repair=repair, severity=severity, **given)
+    return SoftErrorSettings(repair=repair, severity=severity, checked=recipe.edition > 2, most=recipe.errors, **given)
 
 
 def _plan(

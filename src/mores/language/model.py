@@ -141,9 +141,9 @@ class ScriptModel:
         largest: npt.NDArray[np.uint16] = self.sums.max(axis=1)
         return largest
 
-    def longest(self, codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int32], Ints]:
+    def longest(self, codes: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
         """Return the row of the longest n-gram that begins at each character, -1 if none, and how many there may be."""
-        rows, possible = np.full(len(codes), -1, np.int32), np.zeros(len(codes), np.int64)
+        rows, possible = np.full(len(codes), -1, np.int32), np.zeros(len(codes), np.uint8)
         pairs, *longer = n_grams(codes)
         at: Ints = np.arange(len(codes))
         for packed, within in longer:  # most begin with three known letters, so two are looked up last

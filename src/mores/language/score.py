@@ -84,18 +84,18 @@ def _add_up(segments: Segments, chosen: Ints, block: ScriptModel) -> tuple[Float
     """Return the sums of the rows of each segment's n-grams, the number of these, and of all its n-grams."""
     part = _only(segments, chosen)
     rows, possible = block.longest(part.codes)
+    rows = rows.astype(np.intp)  # once, which taking would do each time
     total, counts, largest = (
         np.add.reduceat(of, part.starts, dtype=np.int64) for of in (possible, block.depths[rows], block.largest[rows])
     )
     sums = np.empty((len(chosen), len(block.languages)), np.uint32)
     # Some segments at a time, as the processor's cache does not hold the rows of all; 16 bits nearly always suffice.
     at_once = max(1, _ROWS // len(block.languages))
-    bounds = part.starts.tolist()
+    bounds, wide = part.starts.tolist(), (largest >= 1 << 16).tolist()
     for first in range(0, len(chosen), at_once):
         last = first + at_once
         added = block.sums.take(rows[bounds[first] : bounds[last] if last < len(chosen) else None], axis=0)
-        small = largest[first:last].max() < 1 << 16
-        kind = np.uint16 if small else np.uint32
+        kind = np.uint32 if any(wide[first:last]) else np.uint16
         if at_once == 1:
             sums[first] = np.add.reduce(added, axis=0, dtype=kind)
         else:

@@ -3,10 +3,10 @@
 Each pair is tried once with minor and once with major errors; an error has the severity that the model says it made, or
 the one that was asked for (`SoftErrorSettings.severity`). Pairs that the model calls not cultural are dropped. An
 unusable answer is a failure; with `repair` (from edition 3 on) it is read as far as that needs no guess
-(`mores.factory.errors.repair`), and asked for once more. The errors are located by comparing the model's texts with
-the originals; the model is not asked for their places. The paper splits both into NLTK words without punctuation and
-compares them with difflib (Appendix E). Here, scripts that write no spaces are compared by grapheme cluster, and
-neighbouring differences count as one error.
+(`mores.factory.errors.repair`), checked by rules (`why_unsound`), and asked for once more. The errors are located by
+comparing the model's texts with the originals; the model is not asked for their places. The paper splits both into NLTK
+words without punctuation and compares them with difflib (Appendix E). Here, scripts that write no spaces are compared
+by grapheme cluster, and neighbouring differences count as one error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from mores.engine import Answer, Asker, Counts, Job
 from mores.factory.errors.repair import find_fields
+from mores.factory.errors.rules.edit import TextEdit
+from mores.factory.errors.rules.soundness import is_grammatical
 from mores.factory.gold import Gold, Original
+from mores.language import detect
 from mores.language.units import Unit, units
 from mores.models.base import Completion, Message, Request, Stop, Written
 from mores.models.written import read_written
@@ -54,6 +57,10 @@ class SoftErrorSettings:
     """Pairs in one request; those that it does not answer are asked for one by one."""
     severity: Literal["answered", "asked"] = "asked"
     """Whose severity an error has: the model's, as in the paper (Section 3), or the request's."""
+    checked: bool = False
+    """Whether rules check what a model wrote (`why_unsound`)."""
+    most: int = 3
+    """Errors of a text that is checked."""
 
 
 class WrittenPair(BaseModel):
@@ -97,18 +104,20 @@ def read(
     name: str = "",
     repaired: Counter[str] | None = None,
     *,
-    answered: bool = False,
+    settings: SoftErrorSettings | None = None,
 ) -> Made:
-    """Return the pair with errors in an answer of the model `name`; repairs, if wanted, are counted by their reason.
-
-    If `answered`, the errors have the severity that the answer names; otherwise the one that was asked for.
-    """
+    """Return the pair with errors in an answer of the model `name`; repairs, if wanted, are counted by their reason."""
+    settings = settings or SoftErrorSettings()
+    answered = settings.severity == "answered"
     if isinstance(answer, Failure):
         return answer
 
     def errors_of(pair: WrittenPair) -> Made:
         named = pair.severities if answered else {severity}
-        return _made(pair, gold, severity, name, min(named) if len(named) == 1 else severity)
+        made = _made(pair, gold, severity, name, min(named) if len(named) == 1 else severity)
+        if settings.checked and isinstance(made, Gold) and (reason := why_unsound(gold, made, settings.most)):
+            return Failure(kind=FailureKind.SCHEMA, reason=reason)
+        return made
 
     marks = list(_OUTPUT.finditer(answer.text))
     if marks:  # a code fence around the JSON is allowed, no more
@@ -159,8 +168,7 @@ async def make_each(
     def made(answer: Answer, counted: Counter[str] | None = None) -> Made:
         counted = (Counter() if counted is None else counted) if settings.repair else None
         gold, severity = answer.job.data
-        reply, answered = answer.read(Stop.LENGTH), settings.severity == "answered"
-        return read(reply, gold, severity, asker.model.name, counted, answered=answered)
+        return read(answer.read(Stop.LENGTH), gold, severity, asker.model.name, counted, settings=settings)
 
     def follow(job: Job, completion: Completion) -> Request | None:
         reply, result = completion.complete(Stop.LENGTH), made(Answer(job, completion))
@@ -202,8 +210,7 @@ async def make_several(
                 else:
                     piece = reply._replace(text=f"OUTPUT: {output.strip()}")
                     counted = repaired if settings.repair else None
-                    answered = settings.severity == "answered"
-                    yield (gold, severity), read(piece, gold, severity, asker.model.name, counted, answered=answered)
+                    yield (gold, severity), read(piece, gold, severity, asker.model.name, counted, settings=settings)
 
 
 @cache
@@ -280,6 +287,43 @@ def _made(written: WrittenPair, gold: Gold, asked: Severity, name: str, severity
     original = Original(instruction=gold.sample.instruction, text=gold.sample.text)
     changed = {"sample": sample, "report": report, "kind": "soft", "maker": f"model:{name}", "original": original}
     return gold.model_copy(update=changed)
+
+
+LONG = 8
+"""Words from which on a side is a text, of which a model may change some, but not most."""
+_OF_THE_TASK = re.compile(
+    r"\b(?:modif(?:y|ied|ication)|introduc(?:ed|ing) (?:an? )?(?:\w+ )?errors?|original text)\b", re.I
+)
+
+
+def why_unsound(gold: Gold, made: Gold, most: int) -> str | None:
+    """Return why a pair with errors cannot be used, by rules; None if it can.
+
+    Small models rewrite a text instead of changing some words, answer in English about a text in another language,
+    break the grammar, or explain what they did instead of what is wrong.
+    """
+    if len(made.report.errors) > most:
+        return f"more than {most} separate changes were made"
+    if _OF_THE_TASK.search(made.report.explanation):
+        return "the explanation speaks of the change, not of what is wrong"
+    english = (gold.sample.language or "en").partition("-")[0] == "en"
+    sides: tuple[Side, ...] = get_args(Side)
+    for side in sides:
+        original, modified = gold.sample.side(side), made.sample.side(side)
+        before, after = units(original), units(modified)
+        changed = blocks(before, after)
+        if len(before) >= LONG and 2 * sum(block.end - block.start for block in changed) > len(before):
+            return "most words were changed, not some"
+        spoken, now = (detection.detected for detection in detect([original, modified]))
+        if spoken and now and spoken != now:
+            return "the text is in another language than before"
+        for block in changed if english else ():
+            if block.start < block.end and block.new_start < block.new_end:
+                old = before[block.start].start, before[block.end - 1].end
+                new = modified[after[block.new_start].start : after[block.new_end - 1].end]
+                if not is_grammatical(TextEdit(*old, new), original):
+                    return "the grammar is wrong after the change, for example the article or the number"
+    return None
 
 
 def _id(gold: Gold, severity: Severity) -> str:
