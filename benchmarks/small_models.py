@@ -35,15 +35,17 @@ ORDER = (
 def settings_of(run: BenchRun) -> str:
     """Return how a run was asked, besides what is usual for its benchmark."""
     words = run.path.parent.name.removeprefix(run.result.benchmark).strip(".-").split(".")
-    if (samples := run.manifest.settings.get("samples", 1)) > 1:
+    if (samples := run.manifest.settings.get("samples", 1)) != 1:
         words.append(f"{samples} answers")
     return ", ".join(filter(None, words))
 
 
 def same(run: Run) -> tuple[str, ...]:
     """Return what two runs have in common that differ in their questions or their model."""
-    if run.kind == "bench":
-        return ("bench", run.result.benchmark, settings_of(run))  # type: ignore[attr-defined]
+    from mores.benchmark.folder import BenchRun
+
+    if isinstance(run, BenchRun):
+        return ("bench", run.result.benchmark, settings_of(run))
     settings = run.manifest.settings
     return (run.kind, run.manifest.name, *(str(settings.get(name)) for name in ("kind", "by", "sources")))
 
@@ -185,8 +187,9 @@ def write_page(parts: dict[str, str]) -> None:
     """Put the generated parts between their marks."""
     page = PAGE.read_text("utf-8")
     for name, text in parts.items():
-        mark = rf"(<!-- {name}: python benchmarks/small_models.py -->\n).*?(\n<!-- /{name} -->)"
-        page = re.sub(mark, lambda match, text=text: match[1] + text + match[2], page, flags=re.DOTALL)
+        start, end = f"<!-- {name}: python benchmarks/small_models.py -->\n", f"\n<!-- /{name} -->"
+        before, _, rest = page.partition(start)
+        page = before + start + text + end + rest.partition(end)[2]
     PAGE.write_text(page, "utf-8")
 
 
