@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -200,3 +203,23 @@ def test_graders_read_answers_through_the_typed_answer() -> None:
         if grader.search(line)
     ]
     assert found == []
+
+
+def test_an_installation_without_extras_has_all_functions_but_those_of_studies() -> None:
+    """`bench` once imported SciPy, and no test noticed: development installs every extra."""
+    code = """
+import json, sys
+from mores.calling import FUNCTIONS, load
+from mores.extras import EXTRAS
+
+sys.modules.update(dict.fromkeys((module for extra in EXTRAS.values() for module in extra), None))
+missing = {}
+for name in FUNCTIONS:
+    try:
+        load(name)
+    except ModuleNotFoundError as exc:
+        missing[name] = exc.name.partition(".")[0]
+print(json.dumps(missing))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(json.loads(done.stdout)) == {"rate", "plan"}

@@ -25,7 +25,7 @@ OTHERS = {
     ),
     "culturall": (
         *(f"Appendix A.2.{task}" for task in range(1, 5)),
-        *(f"Section 2.{part}" for part in range(1, 6)), "Section 4.4",
+        *(f"Section 2.{part}" for part in range(1, 6)), *(f"Section 4.{part}" for part in range(1, 5)),
     ),
     "excam": ("Equation 1", "Section 3", "Section 5", "Appendix B", "Appendix E", "Limitations"),
     "msqa": ("Equation 1", "Section 3.1", "Section 3.2", "Section 3.3", "Appendix A", "Appendix C", "Appendix D"),

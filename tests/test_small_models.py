@@ -7,6 +7,9 @@ import re
 import runpy
 from pathlib import Path
 
+import pytest
+
+import mores
 from mores.types import Result
 
 ROOT = Path(__file__).parents[1]
@@ -14,30 +17,48 @@ SCRIPT = runpy.run_path(str(ROOT / "benchmarks" / "small_models.py"))
 ROWS = [json.loads(line) for line in SCRIPT["SAVED"].read_text("utf-8").splitlines()]
 
 
-def test_the_table_of_the_page_is_what_was_saved() -> None:
+def test_the_tables_of_the_page_are_what_was_saved() -> None:
     page = (ROOT / "docs" / "small-models.md").read_text("utf-8")
-    assert re.findall(r"(?s)small_models.py -->\n(.*?)\n<!-- /table", page) == [SCRIPT["table"](ROWS)]
+    parts = SCRIPT["tables"](ROWS)
+    shown = re.findall(r"(?s)<!-- (\w+): python benchmarks/small_models.py -->\n(.*?)\n<!-- /\1 -->", page)
+    assert dict(shown) == parts
+    outside = re.sub(r"(?s)<!-- (\w+): .*?<!-- /\1 -->", "", page.replace("95% interval", ""))
+    assert re.findall(r"\d[\d.,]*%", outside) == [], "figures stand in the generated parts alone"
 
 
-def test_every_result_is_a_whole_subset_with_its_signature() -> None:
+def test_every_result_has_its_questions_and_signature() -> None:
     for row in ROWS:
-        result = Result.model_validate(row["result"])
-        assert result.n + result.unscored == row["questions"] == 100
-        assert f"task:{row['benchmark']}." in row["signature"]
-        assert ".100|" in row["signature"]
+        assert row["signature"].endswith("|mores:0.2.0")
+        if row["kind"] == "bench":
+            result = Result.model_validate(row["result"])
+            answers = int(match[1]) if (match := re.search(r"(\d+) answers", row["settings"])) else 1
+            assert result.n + result.unscored == row["questions"] * answers, row
+            assert f"task:{row['benchmark']}." in row["signature"]
 
 
-def test_runs_are_read_with_their_settings(tmp_path: Path) -> None:
-    import mores
-
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """Runs of two models: one has more questions of one benchmark than the other."""
     (tmp_path / "culturalbench").mkdir()
     options = ",".join(f"prompt_option_{letter}" for letter in "abcd")
-    rows = f"data_idx,question_idx,prompt_question,{options},answer,country\n0,0,What?,a,b,c,d,A,Peru\n"
-    (tmp_path / "culturalbench" / "CulturalBench-Easy.csv").write_text(rows, "utf-8")
-    for seed in (None, 1):
-        mores.bench(
-            "culturalbench-easy", "fake:first-word", data=tmp_path, out=tmp_path / "bench", shuffle=seed, store=None
-        )
-    read = SCRIPT["read"](tmp_path / "bench")
-    assert [row["settings"] for row in read] == ["", "shuffled1"]
-    assert SCRIPT["table"](read).count("| culturalbench-easy") == 2
+    rows = [f"{n},{n},What {n}?,a{n},b{n},c{n},d{n},A,Peru\n" for n in range(4)]
+    text = f"data_idx,question_idx,prompt_question,{options},answer,country\n{''.join(rows)}"
+    (tmp_path / "culturalbench" / "CulturalBench-Easy.csv").write_text(text, "utf-8")
+    asked = (("fake:first-word", 2, None), ("fake:clean", 2, None), ("fake:clean", None, None), ("fake:clean", 2, 1))
+    for model, limit, seed in asked:
+        out = tmp_path / "runs" / str(limit)
+        mores.bench("culturalbench-easy", model, data=tmp_path, out=out, limit=limit, shuffle=seed, store=None)
+    out = tmp_path / "runs" / "often"
+    mores.diagnose("stability", "culturalbench-easy", model="fake:clean", data=tmp_path, samples=2, out=out, store=None)
+    return tmp_path / "runs"
+
+
+def test_runs_are_read_with_their_settings_and_on_the_questions_that_all_models_have(runs: Path) -> None:
+    rows = SCRIPT["read"](runs)
+    benches = [(row["settings"], row["model"], row["questions"]) for row in rows if row["kind"] == "bench"]
+    assert benches == [("", "fake:clean", 2), ("", "fake:first-word", 2), ("shuffled1", "fake:clean", 2)]
+    assert [row["settings"] for row in rows if row["kind"] == "diagnose"] == ["stability"]
+    parts = SCRIPT["tables"](rows)
+    assert parts["results"].count("| culturalbench-easy") == 2
+    assert "**Stability, culturalbench-easy.** fake:clean answered" in parts["diagnoses"]
+    assert parts["judge"] == "No judge was checked."

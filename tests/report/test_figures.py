@@ -168,6 +168,15 @@ def test_ticks_are_round_and_have_one_minus_sign(tmp_path: Path) -> None:
     assert all(word.isdigit() for word in texts_of(tmp_path / "amounts.svg") if word != "x")
 
 
+@pytest.mark.usefixtures("_only_svg")
+def test_many_long_names_below_ranks_stand_at_an_angle(tmp_path: Path) -> None:
+    """The names of a board of thirteen benchmarks were written over each other."""
+    names = [f"culturalbench-easy.{number}-shot.logprob" for number in range(13)]
+    write([Ranks("ranks", columns=names, ranks={"a": [1] * 13, "b": [2] * 13})], [], tmp_path)
+    assert set(names) <= set(texts_of(tmp_path / "ranks.svg"))
+    assert (tmp_path / "ranks.svg").read_text("utf-8").count("rotate(-40") >= 13
+
+
 XYZ = ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
 """From linear red, green and blue."""
 SEEN = {

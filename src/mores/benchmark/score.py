@@ -101,8 +101,9 @@ class BenchResult(Record, NotebookView):
 
     @property
     def variation(self) -> str:
-        """The variant, the examples and the order of options; empty for the plain ones."""
-        return ".".join(filter(None, (self.variant, f"{self.shots}-shot" if self.shots else None, self.options)))
+        """The variant, the examples, the order of options and how one is chosen; empty for what is usual."""
+        shots, by = f"{self.shots}-shot" if self.shots else None, "logprob" if self.by_logprob else None
+        return ".".join(filter(None, (self.variant, shots, self.options, by)))
 
     @property
     def name(self) -> str:

@@ -208,7 +208,7 @@ def paragraph(result: ItemScale) -> str:
     interval = span(first.ability.low, first.ability.high)
     words = [
         f"{first.model} has the highest ability of {count(len(result.models))} models on {result.benchmark}, "
-        f"{number(first.ability.value)} ({interval}), and {last.model} the lowest, {number(last.ability.value)}; the "
+        f"{number(first.ability.value)} {interval}, and {last.model} the lowest, {number(last.ability.value)}; the "
         f"questions' difficulties have a standard deviation of {number(result.spread)}."
     ]
     if form := result.form:

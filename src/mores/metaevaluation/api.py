@@ -47,6 +47,7 @@ async def meta(settings: MetaSettings) -> AnyRun:
     is measured; `ratings:FILE` and `marks:FILE` are answers that people rated or marked errors in. The run is in the
     folder `out`; without it, in one named after the dataset.
     """
+    require("meta", "scipy")  # of intervals at the end; said before any model is asked
     return await run_session(open_session(settings), settings.data, settings.out)
 
 
@@ -157,6 +158,8 @@ async def compare(settings: CompareSettings) -> JudgementComparison:
     compared question by question. `changed` has the texts or questions on which they differ.
     """
     data, force = settings.data, settings.force
+    if data:
+        require("meta", "scipy")
     kind, file = split_data(data) if data is not None else ("", Path())
     if kind:
         return _compare_with_people(settings, kind, file)

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import atanh, sqrt, tanh
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
-from scipy.special import stdtrit
 
 from mores.stats.classification import ratios
 from mores.stats.intervals import TAIL, Interval, drawn_interval
 from mores.stats.resampling import RESAMPLES
+
+if (
+    TYPE_CHECKING
+):  # scipy comes with an extra, and κ of two raters, which every benchmark with a judge needs, takes none
+    from scipy.sparse import csr_matrix
 
 Label: TypeAlias = str | float
 """A rating: a name, or a number if order or distance matters."""
@@ -213,6 +216,8 @@ def coefficient_interval(value: float, drawn: _Array, units: int, unlike: float,
     """
     if split < FEWEST_SPLIT or unlike < FEWEST_UNLIKE or abs(value) >= 1:
         return drawn_interval(value, drawn, unlike, least=-1.0)
+    from scipy.special import stdtrit
+
     known = drawn[~np.isnan(drawn)]
     reach = float(stdtrit(units - 1, 1 - TAIL) * np.std(known)) * sqrt(units / (units - 1)) / (1 - value**2)
     # Redrawn units are alike too often: what the coefficient loses by that, it has lost among these units already.
@@ -250,6 +255,8 @@ def _counts(votes: Votes) -> _Array:
 
 def _sparse(data: Ratings | Votes) -> tuple[Sequence[Label], csr_matrix]:
     """Return the values and units × values, without a cell for what nobody said."""
+    from scipy.sparse import csr_matrix
+
     if isinstance(data, Votes):
         return data.values, csr_matrix(_counts(data))
     values, units, codes, count = _long(data)

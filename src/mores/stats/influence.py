@@ -16,7 +16,6 @@ from math import atanh, erfc, sqrt, tanh
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
 
 from mores.stats.classification import Floats, auc, labels, same_length, vector
 from mores.stats.intervals import ROUNDING, TAIL, limits
@@ -57,7 +56,9 @@ class Influenced:
             assert self.curve is not None
             count, slope = np.unique(group_codes(groups, self.influence.size)).size, 1 - self.value**2
             error = max(self.error(groups) * sqrt(count / (count - 3)) / slope, self.curve / sqrt(count - 3))
-            reach, z = float(t.isf(TAIL, count - 3)) * error, atanh(self.value)
+            from scipy.special import stdtrit  # not above: an installation without extras lacks it
+
+            reach, z = float(stdtrit(count - 3, 1 - TAIL)) * error, atanh(self.value)
             return tanh(z - reach), tanh(z + reach)
         return _interval(self.value, self.error(groups), _independent(self, groups), self.least, 1.0)
 

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, log_expit, logsumexp
 
 from mores.stats.classification import Floats
 
@@ -54,7 +53,7 @@ class ResponseModel:
 
     def probabilities(self) -> Floats:
         """Return the expected value of every cell, at the posterior means of the rows."""
-        return np.asarray(expit(self.intercepts + np.outer(self.means, self.slopes)))
+        return expit(self.intercepts + np.outer(self.means, self.slopes))
 
 
 def fit(
@@ -71,7 +70,7 @@ def fit(
     columns = cells.shape[1]
     # A row with many cells has a narrow posterior, about 2 / √columns wide, which the grid must not step over.
     nodes = np.linspace(-REACH, REACH, 2 * max(40, int(np.ceil(8 * np.sqrt(columns)))) + 1)
-    prior = -0.5 * nodes**2 - logsumexp(-0.5 * nodes**2)
+    prior = -0.5 * nodes**2 - np.logaddexp.reduce(-0.5 * nodes**2)
     share = np.clip(correct.sum(axis=0) / seen.sum(axis=0).clip(1), 0.01, 0.99)
     intercepts, slopes = 1.2 * np.log(share / (1 - share)), np.ones(columns)
     for _ in range(ROUNDS):
@@ -103,8 +102,8 @@ def _posterior(
     """Return the weight of every node for every row, and the log-likelihood."""
     logits = intercepts + np.outer(nodes, slopes)
     # log p · x + log(1 - p) · (1 - x) is x · logit + log(1 - p).
-    joint = correct @ logits.T + seen @ log_expit(-logits).T + prior
-    marginal = logsumexp(joint, axis=1, keepdims=True)
+    joint = correct @ logits.T + seen @ -np.logaddexp(0.0, logits).T + prior
+    marginal = np.logaddexp.reduce(joint, axis=1, keepdims=True)
     return np.exp(joint - marginal), float(marginal.sum())
 
 
@@ -253,3 +252,8 @@ def predict_credit(scale: QuestionScale, answers: Floats, asked: npt.NDArray[np.
         gradient = ((answers - p) / width).sum() - precision * (ability - centre)
         ability += float(np.clip(gradient / ((p * (1 - p) / width**2).sum() + precision), -1, 1))
     return float(expit((ability - scale.difficulty) / _widened(scale.uncertainty)).mean())
+
+
+def expit(logits: Floats) -> Floats:
+    """Return 1 / (1 + e^-x), also where e^-x is too large."""
+    return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))

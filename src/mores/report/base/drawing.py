@@ -39,6 +39,8 @@ USUAL, LEAST = 8.0, 5.0
 """Sizes of letters in points: the usual one, and the smallest that a heatmap shrinks to."""
 NAMES = 0.48
 """The share of the width that names of rows may take before they are broken into lines."""
+UPRIGHT = 4
+"""More names below a chart than this stand at an angle, so that long ones do not overlap."""
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#c00020", "#e69f00", "#56b4e9", "#5f6368")
 """Colours that people who are colour-blind can tell apart, after Okabe and Ito, in the order of the page's own."""
 ABOVE, BELOW, NONE, INK, SOFT, FAINT = "#3f93d6", "#e58a45", "#f4f3ef", "#1c1e22", "#595e67", "#e3e1da"
@@ -370,7 +372,10 @@ def _ranks(figure: Any, chart: Ranks) -> None:
     figure.set_figheight((0.6 + LINE * _tall(names) * len(names)) * _enlarged())
     axes = figure.add_subplot()
     room = 0.55 * figure.get_figwidth() / max(1, len(chart.columns))
-    axes.set_xticks(range(len(chart.columns)), [_fold(figure, column, room) for column in chart.columns])
+    labels, slant = [_fold(figure, column, room) for column in chart.columns], {}
+    if len(labels) > UPRIGHT:
+        labels, slant = list(chart.columns), {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(range(len(labels)), labels, **slant)
     axes.set_ylim(len(names) + 0.5, 0.5)
     axes.set_yticks(range(1, len(names) + 1, max(1, len(names) // 10)))
     axes.set_ylabel("rank")
