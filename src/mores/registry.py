@@ -16,7 +16,6 @@ The code is the user's and is executed. What is wrong with it becomes a ConfigEr
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -168,14 +167,14 @@ def scan() -> dict[str, list[EntryPoint]]:
 def _may_add(folder: str) -> bool:
     """Return whether a package in a folder of `sys.path` may have entry points for us."""
     try:
-        infos = [name for name in os.listdir(folder or ".") if name.endswith(("-info", ".egg"))]
+        infos = [path for path in Path(folder).iterdir() if path.name.endswith(("-info", ".egg"))]
     except NotADirectoryError:  # an archive
         return True
     except OSError:
         return False
-    for name in infos:
+    for path in infos:
         with suppress(OSError):
-            if name.endswith(".egg") or b"[mores." in Path(folder, name, "entry_points.txt").read_bytes():
+            if path.suffix == ".egg" or b"[mores." in (path / "entry_points.txt").read_bytes():
                 return True
     return False
 
