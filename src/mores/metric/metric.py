@@ -63,6 +63,9 @@ class Metric:
     """How that search compares meanings, where it does; passages that are far from a sample cover little."""
     unsearched: dict[str, Failure] = field(default_factory=dict)
     """By id: samples for which no evidence could be looked up, and why; they are not judged."""
+    _signatures: dict[tuple[str | bool, ...], tuple[ReportSettings, Signature]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def model(self) -> Model:
@@ -125,8 +128,11 @@ class Metric:
             return self.failed(sample, reply)
         if isinstance(written := self._parse(reply, sample), Failure):
             return self.failed(sample, written)
-        report = self._report(written, sample) if isinstance(written, WrittenReport) else written
-        report = report.model_copy(update={"certainty": certainty(reply.logprobs)})
+        sure = certainty(reply.logprobs)
+        if isinstance(written, WrittenReport):
+            report = self._report(written, sample, sure)
+        else:
+            report = written.model_copy(update={"certainty": sure})
         return Judgement.of(
             sample,
             judge=self.model.name,
@@ -156,7 +162,7 @@ class Metric:
         error = error_probability(by_number)
         return report.model_copy(update={"confidence": confidence(error, calibration, found=bool(report.errors))})
 
-    def _report(self, written: WrittenReport, sample: Sample) -> ErrorReport:
+    def _report(self, written: WrittenReport, sample: Sample, sure: float | None) -> ErrorReport:
         errors, summary = align(written.errors, sample, share=self._quoting), written.explanation
         if (explanations := taught_explanations(self.model)) or self._summarises:
             from mores.metric.explained import checked, summarise
@@ -164,10 +170,18 @@ class Metric:
             if explanations:
                 errors = tuple(checked(error, sample, explanations) for error in errors)
             summary = summary or (summarise(errors) if self._summarises else "")
-        return ErrorReport(errors=errors, explanation=summary)
+        return ErrorReport(errors=errors, explanation=summary, certainty=sure)
 
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False, placed: bool = False) -> Signature:
         """Return what must be the same for two scores to be comparable; `placed` if region or language are known."""
+        s = self.settings
+        key = (self.model.identity, self.evidence, with_logprobs, with_evidence, placed)
+        known = self._signatures.get(key)
+        if known is None or known[0] is not s:
+            known = self._signatures[key] = s, self._sign(with_logprobs, with_evidence, placed)
+        return known[1]
+
+    def _sign(self, with_logprobs: bool, with_evidence: bool, placed: bool) -> Signature:
         s = self.settings
         placed = placed and self.shows_places
         with_evidence = with_evidence or bool(self.evidence)  # also where the search found nothing

@@ -139,6 +139,8 @@ def _code(seed: str, whole: str) -> str:
 
 def defuse(text: str) -> str:
     """Break up what a chat template would take for a control token, such as `<|im_end|>`, without a visible trace."""
+    if "<" not in text and ">" not in text and "[" not in text:  # one of which is in every token
+        return text
     return _CONTROL.sub(lambda token: token[0][0] + _JOINER + token[0][1:], text)
 
 

@@ -112,10 +112,10 @@ class CountedJudgements:
         self.doubtful = 0
         self._judges, self._signatures = set[str](), set[Signature]()
 
-    def add(self, sample: Sample, judgement: Judgement) -> None:
+    def add(self, sample: Sample, judgement: Judgement, kind: Kind | None = None) -> None:
         """Count one text."""
         place, self._n = self._n, self._n + 1
-        kind = Kind.of(judgement)
+        kind = kind or Kind.of(judgement)
         self.tally.add(judgement, kind)
         self.bars[_bar(judgement)] += 1
         for error in errors(judgement):
