@@ -273,7 +273,7 @@ class Metric:
         if len(whole) > most:
             long = f"{count(len(whole))} characters are more than the limit of {count(most)}"
             reason = f"{long}; shorten it or raise max_characters"
-        elif _SURROGATE.search(whole):
+        elif not whole.isascii() and _SURROGATE.search(whole):
             reason = "it contains half a character (a lone surrogate), which cannot be sent; repair the text"
         else:
             return None
