@@ -246,9 +246,8 @@ def tally_labels(labels: Iterable[tuple[str, int, Label | None]]) -> Tallies:
     """Return the tallies of units, samples and labels."""
     tallies: Tallies = {}
     for (unit, _), parts in groupby(labels, itemgetter(0, 1)):
-        _, _, label = next(parts)
-        if rest := [part for _, _, part in parts]:
-            label = together([label, *rest])
+        several = [part for _, _, part in parts]
+        label = together(several) if len(several) > 1 else several[0]
         correct, graded, asked = tallies.get(unit, (0, 0, 0))
         tallies[unit] = correct + (label is Label.CORRECT), graded + (label is not None), asked + 1
     return tallies
