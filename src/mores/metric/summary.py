@@ -72,7 +72,7 @@ class Kind(NamedTuple):
         severities = [error.severity for error in listed]
         return cls(
             state_,
-            failure and failure.kind,
+            failure.kind if failure else None,
             None if failure else judgement.signature,
             tuple(map(severities.count, Severity)) if severities else _NO_ERRORS,
             sum(error.start is None for error in listed),
