@@ -28,7 +28,6 @@ _CLEAN = '{"errors": [], "explanation": "No cultural error."}'
 class FakeModel(BasicModel):
     """Answers with a function of the request."""
 
-    concurrency = 64
     warning = "fake: is not a model; its verdicts mean nothing"
 
     def __init__(self, name: str, answer: Callable[[Request], Completion]) -> None:
