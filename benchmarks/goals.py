@@ -38,7 +38,7 @@ STARTS = {
     "first call from Python": ("-c", "import mores; mores.score(['A text.'], model='fake:clean')"),
     "language_name('en')": ("-c", "from mores.culture import language_name; language_name('en')"),
 }
-TEXTS = 30_000
+TEXTS = 300_000
 ROUNDS = 3
 LOADS = {"200 ms": engine.Load(4000, 200, 200.0), "5 ms": engine.Load(6000, 200, 5.0)}
 ITEMS = (10_000, 20_000)

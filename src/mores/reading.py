@@ -36,6 +36,8 @@ def without_thoughts(text: str) -> str:
 
 def split_thoughts(text: str) -> tuple[str, str]:
     """Return the text after the model's thoughts, and the thoughts."""
+    if "<" not in text:
+        return text.strip(), ""
     return without_thoughts(text), "".join(_THOUGHT.findall(text))
 
 

@@ -13,7 +13,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    JsonValue,
+    ValidatorFunctionWrapHandler,
+    model_validator,
+)
 from pydantic_core import CoreSchema, core_schema
 
 from mores.views import NotebookView
@@ -44,16 +52,24 @@ class Signature(dict[str, str]):
     Files hold the fields. As text it is `task:msqa.2|data:1f0a…|…`, which is for people and is never read back.
     """
 
+    _hash: int | None = None
+
     def __str__(self) -> str:
         return "|".join(f"{name}:{value}" for name, value in self.items())
 
     def __hash__(self) -> int:  # type: ignore[override]  # it is never changed
-        return hash(frozenset(self.items()))
+        if self._hash is None:
+            self._hash = hash(frozenset(self.items()))
+        return self._hash
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         fields = core_schema.dict_schema(core_schema.str_schema(), core_schema.str_schema())
-        return core_schema.no_info_after_validator_function(cls, fields)
+
+        def read(value: Any, validate: ValidatorFunctionWrapHandler) -> Signature:
+            return value if isinstance(value, cls) else cls(validate(value))  # many records share one
+
+        return core_schema.no_info_wrap_validator_function(read, fields)
 
 
 class FailureKind(StrEnum):

@@ -124,6 +124,22 @@ def test_an_answer_is_stored_and_never_asked_for_again(tmp_path: Path) -> None:
     assert not any(a.cached for a in first)
 
 
+def test_answers_that_come_at_once_are_committed_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit takes all that may be under way; while it is written, no more than that is lost by a kill."""
+    sizes, write = list[int](), Store._write
+
+    def count(store: Store, batch: Any) -> None:
+        sizes.append(len(batch))
+        write(store, batch)
+
+    monkeypatch.setattr(Store, "_write", count)
+    with Store(tmp_path / "store.db") as store:
+        answers = collect([ask(str(n)) for n in range(800)], FakeModel("echo", echo), store)
+    assert len(answers) == sum(sizes) == 800
+    assert max(sizes) <= 16
+    assert len(sizes) <= 110  # with a commit for every few answers, they would be hundreds
+
+
 def test_a_finished_run_needs_no_server(tmp_path: Path) -> None:
     with Server() as server, Store(tmp_path / "s.db") as store:
         model = served(server)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError
-from mores.metric.prompt import defuse, fence_mark, messages, numbered, prompt_hash, shared, shared_mark
+from mores.metric.prompt import defuse, fence_mark, messages, numbered, prompt, prompt_hash, shared_mark
 from mores.models import STYLES, Style
 from mores.types import Evidence, Sample
 
@@ -65,8 +65,7 @@ def test_the_mark_moves_away_from_a_text_that_guessed_it(mark_of: Callable[[Samp
 @pytest.mark.parametrize("style", [style for style in STYLES if style != "paper"])
 def test_all_that_precedes_the_text_is_the_same_for_every_text_to_one_instruction(style: Style) -> None:
     def opening(judged: Sample) -> str:
-        question = messages(judged, style)[1].content
-        place = shared(question, judged, style)
+        (_, (_, question)), place = prompt(judged, style)
         assert question[place:].startswith(numbered(judged.text) if style == "claims" else judged.text)
         return question[:place]
 
@@ -82,7 +81,7 @@ def test_all_that_precedes_the_text_is_the_same_for_every_text_to_one_instructio
 
 def test_the_papers_prompt_has_no_marks_and_shares_nothing() -> None:
     judged = sample("What do Germans eat?", "Schnitzel.")
-    assert shared(messages(judged, "paper")[1].content, judged, "paper") == 0
+    assert prompt(judged, "paper")[1] == 0
 
 
 CONTROL = (

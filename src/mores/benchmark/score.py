@@ -247,7 +247,8 @@ def tally_labels(labels: Iterable[tuple[str, int, Label | None]]) -> Tallies:
     """Return the tallies of units, samples and labels."""
     tallies: Tallies = {}
     for (unit, _), parts in groupby(labels, itemgetter(0, 1)):
-        label = together([part for _, _, part in parts])
+        several = [part for _, _, part in parts]
+        label = together(several) if len(several) > 1 else several[0]
         correct, graded, asked = tallies.get(unit, (0, 0, 0))
         tallies[unit] = correct + (label is Label.CORRECT), graded + (label is not None), asked + 1
     return tallies

@@ -113,7 +113,7 @@ class _Work:
             piped = str(out) == "-"
             if piped:
                 out = Path(stack.enter_context(TemporaryDirectory(prefix="mores-"))) / "run"
-            scored = run(score_texts(self.metric, source, self.lookup, out, ["-"] if piped else [], counted.see))
+            scored = run(score_texts(self.metric, source, self.lookup, out, ["-"] if piped else [], counted.add))
             if not piped:
                 click.echo(f"wrote {scored.path}", err=True)
                 hint_at_failures(scored.manifest.failures)

@@ -113,7 +113,7 @@ class ServerProbe:
             for _ in range(self._limits.attempts):
                 outcome = await attempt(self._model, self._request, self._timeout)
                 if isinstance(outcome, Completion):
-                    self._counts.add(outcome.usage)
+                    self._counts.add(outcome)
                     self.succeeded(started)
                     return True
                 self.problem = outcome

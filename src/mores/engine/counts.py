@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
+from mores.models.base import Completion
 from mores.types import Blame, Failure, Usage
 
 
@@ -40,8 +41,8 @@ class Counts:
         if failure is not None:
             self.blamed[failure.blame] += 1
 
-    def add(self, usage: Usage) -> None:
+    def add(self, answer: Usage | Completion) -> None:
         """Count an answer of the model."""
         self.calls += 1
-        self.prompt_tokens += usage.prompt_tokens
-        self.completion_tokens += usage.completion_tokens
+        self.prompt_tokens += answer.prompt_tokens
+        self.completion_tokens += answer.completion_tokens

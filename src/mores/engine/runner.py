@@ -281,7 +281,7 @@ class _Runner:
                 self._resolve(ticket, outcome)
             else:
                 self._keep(ticket, outcome)
-                if not self.asking:  # nothing else will come with it
+                if not self.asking and self.queue.empty():  # nothing else will come with it
                     self.store.flush()
             await self.doubts.decide()
 
@@ -379,7 +379,7 @@ class _Runner:
                 self.patience.succeeded()
                 self.probe.succeeded(tries.started)
                 self.probe.add(request, outcome)
-                counts.add(outcome.usage)
+                counts.add(outcome)
                 if asked_again or outcome.text.strip() or outcome.stop != "stop":
                     return outcome
                 asked_again = True  # an empty answer is seldom meant; a second one is

@@ -120,7 +120,9 @@ class Store:
         self._writer: sqlite3.Connection | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-store")
         self._pending: _Batch = []
-        self._flushing: asyncio.Future[None] | None = None
+        self._flushing = False
+        self._committed: list[asyncio.Future[None]] = []
+        """Of those that wait for the write that is under way."""
         self._waiting: asyncio.TimerHandle | None = None
         self._next = 0.0
         self._writing = 0
@@ -184,24 +186,29 @@ class Store:
         loop = asyncio.get_running_loop()
         done = loop.create_future()
         self._pending.append((key, outcome, done))
-        if self._flushing is None and self._waiting is None:
+        if not self._flushing and self._waiting is None:
             self._waiting = loop.call_at(self._next, self.flush)
         return done
 
     async def room(self, most: int) -> None:
         """Wait while so many answers are not on disk yet: they would be lost if the process were killed now."""
         while len(self._pending) + self._writing >= most:
-            await asyncio.wait([self.flush()])
+            await self._commit()
 
     async def drain(self) -> None:
         """Wait until everything that was put is on disk."""
         while self._pending or self._writing:
-            await asyncio.wait([self.flush()])
+            await self._commit()
 
-    def flush(self) -> asyncio.Future[None]:
-        """Begin to write what waits, unless a write is under way; the future is done when that one is."""
-        if self._flushing is not None:
-            return self._flushing
+    async def _commit(self) -> None:
+        self.flush()
+        self._committed.append(waiter := asyncio.get_running_loop().create_future())
+        await waiter
+
+    def flush(self) -> None:
+        """Begin to write what waits, unless a write is under way."""
+        if self._flushing:
+            return
         if self._waiting is not None:
             self._waiting.cancel()
             self._waiting = None
@@ -209,10 +216,9 @@ class Store:
         self._writing = len(batch)
         loop = asyncio.get_running_loop()
         self._next = loop.time() + _PAUSE
-        self._flushing = loop.create_future()
+        self._flushing = True
         writing = loop.run_in_executor(self._thread, self._write, batch)
         writing.add_done_callback(lambda outcome: self._flushed(batch, outcome))
-        return self._flushing
 
     def _flushed(self, batch: _Batch, outcome: asyncio.Future[None]) -> None:
         problem = outcome.exception()
@@ -223,11 +229,13 @@ class Store:
                 done.set_result(None)
             else:
                 done.set_exception(problem)
-        flushing, self._flushing, self._writing = self._flushing, None, 0
+        self._flushing, self._writing = False, 0
         if self._pending:
             self._waiting = asyncio.get_running_loop().call_at(self._next, self.flush)
-        if flushing is not None:
-            flushing.set_result(None)
+        waiters, self._committed = self._committed, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _write(self, batch: _Batch) -> None:
         now = time.time()

@@ -153,6 +153,8 @@ class SampleReader(ColumnReader):
     def _string(self, match: ColumnMatch, values: Mapping[str, Any], column: str) -> str | None:
         """Return a field's string; None when it is missing, null or blank."""
         value = self.value(match, values, column)
+        if isinstance(value, str):
+            return value if value and not value.isspace() else None
         if column in ("text", "instruction") and not isinstance(value, str) and (chat := as_chat(value)):
             value = read_chat(chat)[1] if column == "text" else conversation(chat)
         if value is None or isinstance(value, str):

@@ -119,7 +119,9 @@ def _jsonl(source: TableSource, lines: Lines, reading: Reading) -> Rows:
     if rows := _log(source, first[1], reading):
         yield from rows
         return
-    for number, line in chain([first], filled):
+    for number, line in chain([first], lines):
+        if line.isspace():
+            continue
         try:
             values = loads(line)
         except ValueError as error:

@@ -107,11 +107,14 @@ class SampleTable:
         rows: Rows = read_rows(self.source, reading)
         if self._data is not None:
             rows = (TableRow(self.source, number, values) for number, values in enumerate(frame_rows(self._data), 1))
+        last, name = None, ""
         for row in rows:
             try:
                 if isinstance(row, InputError):
                     raise row
-                default = f"{row.source.path.stem}:{row.line}" if self._data is None else str(row.line)
+                if row.source is not last:
+                    last, name = row.source, row.source.path.stem
+                default = f"{name}:{row.line}" if self._data is None else str(row.line)
                 try:
                     sample = reader.read(row.values, default, is_table=row.source.format in ARROW)
                 except InputError as error:

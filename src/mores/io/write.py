@@ -40,7 +40,7 @@ def write_text(path: str | Path, text: str) -> None:
 def json_line(record: Record) -> bytes:
     """Return a record as one line of JSON; files and services write the same."""
     try:
-        return record.model_dump_json().encode() + b"\n"
+        return record.__pydantic_serializer__.to_json(record) + b"\n"
     except PydanticSerializationError:  # half an emoji from a model: no reason to lose the other answers
         text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False)
         return orjson.dumps(json.loads(_utf8(text))) + b"\n"
@@ -76,8 +76,11 @@ class _Output:
 
     def add(self, data: bytes) -> None:
         assert self._file is not None, "write inside the `with` block"
-        with explain_writing(self._path):
+        try:
             self._file.write(data)
+        except OSError:
+            with explain_writing(self._path):
+                raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

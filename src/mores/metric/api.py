@@ -18,12 +18,12 @@ from mores.metric.metric import SINGLE, Metric, as_sample
 from mores.metric.opening import make_metric
 from mores.metric.prompt import places_of
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
-from mores.metric.summary import ScoreTally
+from mores.metric.summary import Kind, ScoreTally
 from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
 from mores.models.configured import configuration_of
 from mores.run import Plan, start_run
 from mores.settings import takes
-from mores.types import Judgement, Signature
+from mores.types import Judgement, Sample, Signature
 
 if TYPE_CHECKING:
     from mores.metric.audit.run import AuditRun
@@ -79,7 +79,7 @@ async def score_texts(
     lookup: Lookup | None,
     out: Path | str | None,
     copies: Sequence[str | Path] = (),
-    watch: Callable[[Judgement], None] = lambda _: None,
+    watch: Callable[[Sample, Judgement, Kind], None] = lambda *_: None,
 ) -> ScoreRun:
     """Judge these texts in a run; where nobody named its folder, other runs of the same file are left alone.
 
@@ -113,9 +113,10 @@ async def score_texts(
         with start_run(folder, plan, numbered=out is None, progress=asker.progress) as run:
             tally = ScoreTally()
 
-            def see(judgement: Judgement) -> None:
-                tally.add(judgement)
-                watch(judgement)
+            def see(sample: Sample, judgement: Judgement) -> None:
+                kind = Kind.of(judgement)
+                tally.add(judgement, kind)
+                watch(sample, judgement, kind)
 
             await judge_texts(metric, texts, [run.path / JUDGEMENTS, *copies], grounding, see)
             result = tally.summary()

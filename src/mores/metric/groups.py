@@ -17,7 +17,7 @@ import numpy as np
 
 from mores.errors import ConfigError, suggest
 from mores.io.columns import LANGUAGE, REGION, fold
-from mores.metric.summary import ScoreSummary, ScoreTally, state
+from mores.metric.summary import Kind, ScoreSummary, ScoreTally, state
 from mores.stats.results import difference_result, mean_result, share_result
 from mores.types import DEFAULT_INSTRUCTION, Judgement, Record, Result, Sample, Severity
 
@@ -82,10 +82,10 @@ class ColumnTally:
         self._scores: dict[str, list[float]] = defaultdict(list)
         self._pairs: dict[tuple[str | None, ...], dict[str, list[tuple[float, float]]]] = defaultdict(dict)
 
-    def add(self, sample: Sample, judgement: Judgement) -> None:
+    def add(self, sample: Sample, judgement: Judgement, kind: Kind | None = None) -> None:
         """Count one text."""
         group = value_of(sample, self.column) or ""
-        self._tallies[group].add(judgement)
+        self._tallies[group].add(judgement, kind)
         score = nan if judgement.score is None else judgement.score
         self._scores[group].append(score)
         if self.paired and sample.instruction != DEFAULT_INSTRUCTION:

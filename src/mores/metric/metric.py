@@ -14,11 +14,7 @@ from mores.errors import InputError
 from mores.formatting import count
 from mores.io import sample_from
 from mores.io.samples import frame_rows, is_frame
-from mores.metric.claims import DECISIONS, claims_grammar, claims_parts, error_probability, probabilities, read_claims
-from mores.metric.claims import VERSION as CLAIMS
-from mores.metric.explained import checked, summarise
-from mores.metric.parts import report_parts
-from mores.metric.prompt import messages, places_of, prompt_hash, shared
+from mores.metric.prompt import places_of, prompt, prompt_hash
 from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
@@ -28,7 +24,6 @@ from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, weakness
 from mores.models.base import Stop, Written, calibration_of, taught_explanations, weakness_uncovered
-from mores.search.ground import covered, is_near
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -68,6 +63,9 @@ class Metric:
     """How that search compares meanings, where it does; passages that are far from a sample cover little."""
     unsearched: dict[str, Failure] = field(default_factory=dict)
     """By id: samples for which no evidence could be looked up, and why; they are not judged."""
+    _signatures: dict[tuple[str | bool, ...], tuple[ReportSettings, Signature]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def model(self) -> Model:
@@ -118,8 +116,7 @@ class Metric:
     def request(self, sample: Sample) -> Request:
         """Return what the model is asked about one sample."""
         s = self.settings
-        asked = messages(sample, self.style, placed=self.shows_places, explain=self.explains)
-        same = shared(asked[-1].content, sample, self.style)
+        asked, same = prompt(sample, self.style, placed=self.shows_places, explain=self.explains)
         request = Request(asked, s.max_tokens, s.temperature, seed=s.seed, shared=same)
         return self._constrained(request, sample) if self._constrain else request
 
@@ -131,8 +128,11 @@ class Metric:
             return self.failed(sample, reply)
         if isinstance(written := self._parse(reply, sample), Failure):
             return self.failed(sample, written)
-        report = self._report(written, sample) if isinstance(written, WrittenReport) else written
-        report = report.model_copy(update={"certainty": certainty(reply.logprobs)})
+        sure = certainty(reply.logprobs)
+        if isinstance(written, WrittenReport):
+            report = self._report(written, sample, sure)
+        else:
+            report = written.model_copy(update={"certainty": sure})
         return Judgement.of(
             sample,
             judge=self.model.name,
@@ -152,6 +152,8 @@ class Metric:
         """Return the report in an answer as the model wrote it, or why there is none."""
         if self.style != "claims":
             return parse(reply)
+        from mores.metric.claims import error_probability, probabilities, read_claims
+
         report = read_claims(reply.text, sample, reply.alternatives)
         by_number = probabilities(reply.alternatives or ())
         calibration = calibration_of(self.model, with_evidence=bool(sample.evidence))
@@ -160,15 +162,26 @@ class Metric:
         error = error_probability(by_number)
         return report.model_copy(update={"confidence": confidence(error, calibration, found=bool(report.errors))})
 
-    def _report(self, written: WrittenReport, sample: Sample) -> ErrorReport:
-        errors = align(written.errors, sample, share=self._quoting)
-        if explanations := taught_explanations(self.model):
-            errors = tuple(checked(error, sample, explanations) for error in errors)
-        summary = written.explanation or (summarise(errors) if self._summarises else "")
-        return ErrorReport(errors=errors, explanation=summary)
+    def _report(self, written: WrittenReport, sample: Sample, sure: float | None) -> ErrorReport:
+        errors, summary = align(written.errors, sample, share=self._quoting), written.explanation
+        if (explanations := taught_explanations(self.model)) or self._summarises:
+            from mores.metric.explained import checked, summarise
+
+            if explanations:
+                errors = tuple(checked(error, sample, explanations) for error in errors)
+            summary = summary or (summarise(errors) if self._summarises else "")
+        return ErrorReport(errors=errors, explanation=summary, certainty=sure)
 
     def signature(self, with_logprobs: bool = True, with_evidence: bool = False, placed: bool = False) -> Signature:
         """Return what must be the same for two scores to be comparable; `placed` if region or language are known."""
+        s = self.settings
+        key = (self.model.identity, self.evidence, with_logprobs, with_evidence, placed)
+        known = self._signatures.get(key)
+        if known is None or known[0] is not s:
+            known = self._signatures[key] = s, self._sign(with_logprobs, with_evidence, placed)
+        return known[1]
+
+    def _sign(self, with_logprobs: bool, with_evidence: bool, placed: bool) -> Signature:
         s = self.settings
         placed = placed and self.shows_places
         with_evidence = with_evidence or bool(self.evidence)  # also where the search found nothing
@@ -176,6 +189,8 @@ class Metric:
         quotes = f".quotes{QUOTES}" if self._quoting else ""
         schema = schema_hash(self._schema() if self._constrain else None)
         if self.style == "claims":
+            from mores.metric.claims import VERSION as CLAIMS
+
             schema = f"claims{CLAIMS}"
         return sign(
             {
@@ -200,6 +215,8 @@ class Metric:
     def _constrained(self, request: Request, sample: Sample) -> Request:
         """Return the request under the constraint of our schema; its quotes are words of the sample, where possible."""
         if self.style == "claims":
+            from mores.metric.claims import DECISIONS, claims_grammar, claims_parts
+
             most = self.settings.max_errors or MOST_ERRORS
             rules = claims_grammar(sample, most) if follows_grammars(self.model) else None
             if not rules:
@@ -212,6 +229,8 @@ class Metric:
             return request._replace(schema=schema)
         if not self.model.style:  # it has not learnt to write what would be given
             return request._replace(grammar=grammar)
+        from mores.metric.parts import report_parts
+
         most, taught = schema["properties"]["errors"]["maxItems"], taught_explanations(self.model)
         return request._replace(grammar=grammar, parts=report_parts(grammar, sample, most, taught))
 
@@ -254,7 +273,7 @@ class Metric:
         if len(whole) > most:
             long = f"{count(len(whole))} characters are more than the limit of {count(most)}"
             reason = f"{long}; shorten it or raise max_characters"
-        elif _SURROGATE.search(whole):
+        elif not whole.isascii() and _SURROGATE.search(whole):
             reason = "it contains half a character (a lone surrogate), which cannot be sent; repair the text"
         else:
             return None
@@ -279,10 +298,13 @@ class Metric:
         sample: Sample = answer.job.data
         if not sample.evidence:
             reason = weakness(self.model)
+        elif (reason := weakness_uncovered(self.model)) and (self.by_words or self.nearness):
+            from mores.search.ground import covered, is_near
+
+            if covered(sample) >= COVERED or (self.nearness and is_near(sample, self.nearness)):
+                reason = ""
         else:
-            uncovered = (self.by_words or self.nearness is not None) and covered(sample) < COVERED
-            uncovered = uncovered and not (self.nearness and is_near(sample, self.nearness))
-            reason = weakness_uncovered(self.model) if uncovered else ""
+            reason = ""
         if reason:
             yield WEAK + reason
 

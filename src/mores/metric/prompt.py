@@ -46,27 +46,36 @@ def messages(sample: Sample, style: Style, *, placed: bool = False, explain: boo
 
     With `explain`, the judge is told what the summary of its report says, whatever the style.
     """
-    system, report = _text("system"), _text("report")
+    return prompt(sample, style, placed=placed, explain=explain)[0]
+
+
+def prompt(
+    sample: Sample, style: Style, *, placed: bool = False, explain: bool = False
+) -> tuple[tuple[Message, ...], int]:
+    """Return the messages, and how many characters of the question come before the text: its siblings share them."""
     if style == "paper":
         if sample.evidence:
             raise ConfigError(NO_PLACE, setting="style")
-        system = "\n".join([system, *([_text("explain")] if explain else [])])
-        return Message("system", system), Message("user", fill(report, sample.instruction, sample.text))
+        question = fill(_text("report"), sample.instruction, sample.text)
+        return (_system(("system", "explain") if explain else ("system",)), Message("user", question)), 0
     tuned = style in ("brief", "claims")
-    if tuned:
-        system, report = _text(f"{style}-system"), _text(style)
     places = places_of(sample) if placed or style == "claims" else ()
     parts = {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence), "place": bool(places)}
     parts = ({} if tuned else parts) | {"explain": explain and style != "claims"}
-    system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])
+    names = (f"{style}-system" if tuned else "system", *(part for part, wanted in parts.items() if wanted))
     mark = shared_mark(sample)
-    judged = numbered(sample.text) if style == "claims" else sample.text
-    instruction, text, evidence = (
-        f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, judged, _listed(sample.evidence))
-    )
-    before = f"Evidence: {evidence}\n" if sample.evidence else ""
+    opens, closes = f"<<<{mark}\n", f"\n{mark}>>>"
+    before = f"Evidence: {opens}{defuse(_listed(sample.evidence))}{closes}\n" if sample.evidence else ""
     before += "".join(f"{name}: {value}\n" for name, value in places)
-    return Message("system", system), Message("user", before + fill(report, instruction, text))
+    judged = numbered(sample.text) if style == "claims" else sample.text
+    sides = (f"{opens}{defuse(side)}{closes}" for side in (sample.instruction, judged))
+    question = before + fill(_text(style if tuned else "report"), *sides)
+    return (_system(names), Message("user", question)), question.rindex(opens) + len(opens)  # in no text: the last
+
+
+@cache
+def _system(parts: tuple[str, ...]) -> Message:
+    return Message("system", "\n".join(map(_text, parts)))
 
 
 def places_of(sample: Sample) -> tuple[tuple[str, str], ...]:
@@ -101,15 +110,6 @@ def _listed(evidence: Sequence[Evidence]) -> str:
     return "\n".join(f"{number}. {' '.join(passage.split())}" for number, passage in enumerate(passages, 1))
 
 
-def shared(question: str, sample: Sample, style: Style) -> int:
-    """Return how many characters of the question come before the sample's text: they are the same for its sibling's.
-
-    The mark is in nothing that is judged, so that the last one that opens is the text's.
-    """
-    opens = f"<<<{shared_mark(sample)}\n"
-    return 0 if style == "paper" else question.rindex(opens) + len(opens)
-
-
 def shared_mark(sample: Sample) -> str:
     """Return a mark that texts to one instruction, with the same evidence, share: a model reads the rest once.
 
@@ -117,7 +117,7 @@ def shared_mark(sample: Sample) -> str:
     could try texts until one gets a mark that they like. What counts is that a text cannot contain its mark, and one
     that does gets the next.
     """
-    before = "\0".join([sample.instruction, *([_listed(sample.evidence)] if sample.evidence else [])])
+    before = "\0".join([sample.instruction, _listed(sample.evidence)]) if sample.evidence else sample.instruction
     return _code(before, f"{before}\0{sample.text}")
 
 
@@ -129,8 +129,8 @@ def fence_mark(sample: Sample) -> str:
 
 def _code(seed: str, whole: str) -> str:
     """Return the first code made from the seed that is not in what the fence has to keep in."""
-    code, tries = "", 0
-    while not code or code in whole.lower():
+    code, tries, whole = "", 0, whole.lower()
+    while not code or code in whole:
         digest = blake2b(f"{tries}{seed}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         code = digest[: 4 + tries // 4]  # short, because a mark stands in every prompt four times
         tries += 1
@@ -139,6 +139,8 @@ def _code(seed: str, whole: str) -> str:
 
 def defuse(text: str) -> str:
     """Break up what a chat template would take for a control token, such as `<|im_end|>`, without a visible trace."""
+    if "<" not in text and ">" not in text and "[" not in text:  # one of which is in every token
+        return text
     return _CONTROL.sub(lambda token: token[0][0] + _JOINER + token[0][1:], text)
 
 

@@ -16,9 +16,10 @@ def certainty(logprobs: Sequence[float] | None) -> float | None:
 
     None without log-probabilities, or if one of the numbers cannot be one: some servers send values above 0.
     """
-    if not logprobs or not all(map(is_logprob, logprobs)):
+    if not logprobs or not (is_logprob(min(logprobs)) and is_logprob(max(logprobs))):
         return None
-    return min(1.0, math.exp(math.fsum(logprobs) / len(logprobs)))
+    mean = math.fsum(logprobs) / len(logprobs)
+    return None if math.isnan(mean) else min(1.0, math.exp(mean))
 
 
 def score(report: ErrorReport) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from math import nan
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -50,57 +50,84 @@ class ScoreSummary(Record):
         return f"{count(self.n, 'text')}, {count(self.judged)} judged{unknown}; {mean}"
 
 
+class Kind(NamedTuple):
+    """All that is counted of a judgement but its score: a run has few kinds, however many texts."""
+
+    state: State
+    failure: FailureKind | None
+    signature: Signature | None
+    """None for a failure."""
+    errors: tuple[int, ...]
+    """By severity, as in `Severity`."""
+    unlocated: int
+    without_certainty: bool
+    weak: tuple[str, ...]
+    verdicts: tuple[float, ...]
+    """What each judge of an ensemble says."""
+
+    @classmethod
+    def of(cls, judgement: Judgement) -> Kind:
+        """Return the kind of a judgement."""
+        state_, listed, failure = state(judgement), errors(judgement), judgement.failure
+        severities = [error.severity for error in listed]
+        return cls(
+            state_,
+            failure.kind if failure else None,
+            None if failure else judgement.signature,
+            tuple(map(severities.count, Severity)) if severities else _NO_ERRORS,
+            sum(error.start is None for error in listed),
+            state_ == "clean" and (judgement.report is None or judgement.report.certainty is None),
+            tuple(weak_because(judgement)) if judgement.notes else (),
+            tuple(nan if s is None else float(s < 0) for s in judgement.members.values()),
+        )
+
+
+_NO_ERRORS = (0,) * len(Severity)
+
+
 class ScoreTally:
     """Counts judgements one by one, in constant memory."""
 
     def __init__(self) -> None:
-        self._states: Counter[State] = Counter()
-        self._failed: Counter[FailureKind] = Counter()
-        self._errors: Counter[Severity] = Counter()
-        self._unlocated = 0
+        self._kinds: dict[Kind, int] = {}
         self._total = 0.0
-        self._without_certainty = 0
-        self._weak: Counter[str] = Counter()
-        self._signatures: set[Signature] = set()
-        self._verdicts: Counter[tuple[float, ...]] = Counter()
-        """By what each judge of an ensemble says, how many texts there are."""
 
-    def add(self, judgement: Judgement) -> None:
-        """Count one judgement."""
-        self._states[state(judgement)] += 1
-        if judgement.failure is not None:
-            self._failed[judgement.failure.kind] += 1
-        else:
-            self._signatures.add(judgement.signature)
-        self._weak.update(weak_because(judgement))
-        if judgement.members:
-            self._verdicts[tuple(nan if s is None else float(s < 0) for s in judgement.members.values())] += 1
+    def add(self, judgement: Judgement, kind: Kind | None = None) -> None:
+        """Count one judgement; its kind is worked out once where several tallies count it."""
+        kind = kind or Kind.of(judgement)
+        self._kinds[kind] = self._kinds.get(kind, 0) + 1
         self._total += judgement.score or 0.0
-        self._without_certainty += lacks_certainty(judgement)
-        for error in errors(judgement):
-            self._errors[error.severity] += 1
-            self._unlocated += not error.located
 
     def summary(self) -> ScoreSummary:
         """Return the counts so far."""
-        judged = self._states["errors"] + self._states["clean"]
+        states, failed, weak = Counter[State](), Counter[FailureKind](), Counter[str]()
+        severities = dict.fromkeys((Severity.MAJOR, Severity.MINOR), 0)
+        for kind, times in self._kinds.items():
+            states[kind.state] += times
+            if kind.failure:
+                failed[kind.failure] += times
+            for reason in kind.weak:
+                weak[reason] += times
+            for severity, found in zip(Severity, kind.errors, strict=True):
+                severities[severity] += times * found
+        judged = states["errors"] + states["clean"]
         return ScoreSummary(
-            n=self._states.total(),
+            n=states.total(),
             judged=judged,
-            unknown=self._states["unknown"],
-            failed={kind: self._failed[kind] for kind in FailureKind if self._failed[kind]},
-            with_errors=self._states["errors"],
-            errors={severity: self._errors[severity] for severity in (Severity.MAJOR, Severity.MINOR)},
-            unlocated=self._unlocated,
+            unknown=states["unknown"],
+            failed={kind: failed[kind] for kind in FailureKind if failed[kind]},
+            with_errors=states["errors"],
+            errors=severities,
+            unlocated=sum(times * kind.unlocated for kind, times in self._kinds.items()),
             mean_score=self._total / judged if judged else None,
-            without_certainty=self._without_certainty,
-            weak=dict(self._weak),
+            without_certainty=sum(times for kind, times in self._kinds.items() if kind.without_certainty),
+            weak=dict(weak),
             agreement=self._agreement(),
-            signatures=tuple(sorted(self._signatures, key=str)),
+            signatures=tuple(sorted({kind.signature for kind in self._kinds if kind.signature is not None}, key=str)),
         )
 
     def _agreement(self) -> Result | None:
-        texts = list(self._verdicts.elements())
+        texts = [kind.verdicts for kind, times in self._kinds.items() for _ in range(times) if kind.verdicts]
         if not texts:
             return None
         from mores.stats.agreement import krippendorff_alpha, krippendorff_alpha_interval  # numpy, which help needs not

@@ -227,7 +227,7 @@ async def judge_texts(
     texts: Texts,
     paths: Sequence[str | Path],
     grounding: OpenLookup | None,
-    watch: Callable[[Judgement], None],
+    watch: Callable[[Sample, Judgement], None],
 ) -> None:
     """Judge every text, into files of judgements in the order of the texts; `-` is standard output.
 
@@ -240,12 +240,14 @@ async def judge_texts(
         writers = [stack.enter_context(JsonlWriter(path)) for path in paths]
         stage = asker.progress.stage("judging", texts.count, asker.price, counts)
         async with stage, aclosing(metric.stream(texts.samples(), counts)) as judgements:
-            async for _, judgement in judgements:
+            async for sample, judgement in judgements:
                 line = b""
                 for writer in writers:
                     line = writer.write(judgement)
-                # Half an emoji is written as this sign, which is what a reader of the file would count.
-                watch(Judgement.model_validate_json(line) if b"\xef\xbf\xbd" in line else judgement)
+                if b"\xef\xbf\xbd" in line:  # half an emoji is written as this sign, which a reader would count
+                    judgement = Judgement.model_validate_json(line)
+                    sample = judgement.sample or sample
+                watch(sample, judgement)
 
 
 async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) -> Estimate:

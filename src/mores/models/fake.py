@@ -58,10 +58,10 @@ def _complete(text: str, stop: str = "stop", logprob: float | None = -0.1) -> Co
 
 def _first_word(request: Request) -> Completion:
     text = request.messages[-1].content.rpartition("Text:")[2]
-    words = re.findall(r"\w+", re.sub(r"<<<\w+", "", text))
+    word = re.search(r"\w+", re.sub(r"<<<\w+", "", text))
     error = {
         "side": "text",
-        "quote": words[0] if words else "",
+        "quote": word[0] if word else "",
         "severity": "minor",
         "type": "fake",
         "explanation": "The first word.",

@@ -12,7 +12,7 @@ from mores.culture import language_name, region_name
 from mores.formatting import count, number, points, show_failures, show_score, span, to
 from mores.metric.folder import ScoreRun
 from mores.metric.groups import PLACE_NAMES, ColumnResult, ColumnTally, PairedGroups
-from mores.metric.summary import ScoreSummary, ScoreTally, State, doubt, errors, lacks_certainty, state
+from mores.metric.summary import Kind, ScoreSummary, ScoreTally, State, doubt, errors, lacks_certainty, state
 from mores.report.base.blocks import Caution, Fold, PageBlock
 from mores.report.base.charts import Amounts, IntervalRow, Intervals, Stack, StackPart, Stacks
 from mores.report.base.document import ResultDocument
@@ -22,7 +22,7 @@ from mores.report.base.names import group_name, is_web_address, look_up
 from mores.report.base.page import draw, writable
 from mores.report.base.text import plain
 from mores.search.ground import cut, shorten
-from mores.types import DEFAULT_INSTRUCTION, Blame, Error, Judgement, Sample, Severity
+from mores.types import DEFAULT_INSTRUCTION, Blame, Error, Judgement, Sample, Severity, Signature
 
 Pair = tuple[Sample, Judgement]
 LIMIT = 2000
@@ -77,10 +77,12 @@ def describe_judgements(
     return count_judgements(pairs, by, limit).document(title, facts or {}, warning=warning)
 
 
+_ORDER: dict[State, int] = {"errors": 0, "failed": 1, "unknown": 2, "clean": 3}
+
+
 def rank(judgement: Judgement) -> tuple[int, float]:
     """Return what texts are sorted by: those with errors first, then those without a score, then the others."""
-    order: dict[State, int] = {"errors": 0, "failed": 1, "unknown": 2, "clean": 3}
-    return order[state(judgement)], judgement.score or 0.0
+    return _ORDER[state(judgement)], judgement.score or 0.0
 
 
 # ---- counts ----------------------------------------------------------------------------------------------------
@@ -108,31 +110,27 @@ class CountedJudgements:
         self.by = {name: ColumnTally(name, paired=name in self.asked) for name in names}
         self._n = self.without_instruction = 0
         self.doubtful = 0
-        self._shared: dict[str, set[str]] = {"Judge": set(), "Signature": set()}
+        self._judges, self._signatures = set[str](), set[Signature]()
 
-    def add(self, sample: Sample, judgement: Judgement) -> None:
+    def add(self, sample: Sample, judgement: Judgement, kind: Kind | None = None) -> None:
         """Count one text."""
         place, self._n = self._n, self._n + 1
-        self.tally.add(judgement)
+        kind = kind or Kind.of(judgement)
+        self.tally.add(judgement, kind)
         self.bars[_bar(judgement)] += 1
-        self.types.update((error.type, error.severity) for error in errors(judgement))
+        for error in errors(judgement):
+            self.types[error.type, error.severity] += 1
         self.without_instruction += sample.instruction == DEFAULT_INSTRUCTION
-        self.doubtful += state(judgement) == "clean" and bool(doubt(judgement))
+        self.doubtful += kind.state == "clean" and bool(doubt(judgement))
         for column in self.by.values():
-            column.add(sample, judgement)
-        self._shared["Judge"].add(judgement.judge)
-        self._shared["Signature"].add(str(judgement.signature))
-        order, score = rank(judgement)
-        row = (-order, -score, -place, sample, judgement)
+            column.add(sample, judgement, kind)
+        self._judges.add(judgement.judge)
+        self._signatures.add(judgement.signature)
+        row = (-_ORDER[kind.state], -(judgement.score or 0.0), -place, sample, judgement)
         if len(self._worst) < self.limit:
             heapq.heappush(self._worst, row)
         elif self._worst and row > self._worst[0]:
             heapq.heapreplace(self._worst, row)
-
-    def see(self, judgement: Judgement) -> None:
-        """Count one text that its judgement repeats."""
-        assert judgement.sample is not None, "the metric repeats the sample"
-        self.add(judgement.sample, judgement)
 
     def data_by(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the results by the columns that were asked for, under the names that a person gave them, for JSON."""
@@ -173,7 +171,7 @@ class CountedJudgements:
         names = {name.casefold() for name in given}
         shared = {
             name: f"{len(values)} different ones, see each text" if len(values) > 1 else "".join(values)
-            for name, values in self._shared.items()
+            for name, values in (("Judge", self._judges), ("Signature", set(map(str, self._signatures))))
             if name.casefold() not in names and (name != "Judge" or "model" not in names)
         }
         return {name: value for name, value in {**given, **shared}.items() if value}

@@ -18,6 +18,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
+from functools import lru_cache
 from itertools import count
 from typing import Self
 
@@ -45,6 +46,13 @@ UNAVAILABLE = {
 _ADDRESS = re.compile(r'@?https?://[^\s{"]*', re.IGNORECASE)
 """A server's address in a signature; what a configured model sends follows it in braces."""
 _log = logging.getLogger(__name__)
+
+
+@lru_cache(64)  # all judgements have one of a few
+def _without_addresses(signature: Signature) -> Signature:
+    if not any(map(_ADDRESS.search, signature.values())):
+        return signature
+    return Signature({name: _ADDRESS.sub("", value) for name, value in signature.items()})
 
 
 class Busy(MoresError):  # noqa: N818 - as `Transient`
@@ -326,7 +334,9 @@ class Service:
             self._failures = 0
             self._worked = min(self._worked or request, request, key=lambda it: len(it.messages[-1].content))
         batch, place = self._asked.pop(answer.job.id)
-        self._with_model -= Counter([batch.client])  # which forgets clients without any
+        self._with_model[batch.client] -= 1
+        if not self._with_model[batch.client]:
+            del self._with_model[batch.client]
         self._news.set()
         if place in batch.left:
             self._deliver(batch, place, self._disclosed(self.metric.read(answer)))
@@ -343,8 +353,10 @@ class Service:
 
     def _deliver(self, batch: Batch, place: int, judgement: Judgement) -> None:
         """Hand a judgement out, without the addresses of our servers in its signature."""
-        signature = Signature({name: _ADDRESS.sub("", value) for name, value in judgement.signature.items()})
-        if batch.put(place, judgement.model_copy(update={"signature": signature})):
+        public = _without_addresses(judgement.signature)
+        if public is not judgement.signature:
+            judgement = judgement.model_copy(update={"signature": public})
+        if batch.put(place, judgement):
             self.judged[judgement.failure.kind.value if judgement.failure else "scored"] += 1
         if not batch.left:
             self._leave(batch)

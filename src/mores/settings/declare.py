@@ -86,7 +86,7 @@ class Settings:
 
     def __init_subclass__(cls, table: str = "") -> None:
         """Make it a frozen dataclass; `table` is its name in settings files."""
-        dataclass(frozen=True, kw_only=True)(cls)
+        dataclass(frozen=True, kw_only=True, repr=False, eq=False)(cls)  # the methods below, once for all
         if table:
             cls.table = table
 
@@ -98,6 +98,19 @@ class Settings:
         """Return the settings that differ from their defaults."""
         values = ((entry, getattr(self, entry.name)) for entry in fields(self))  # type: ignore[arg-type]
         return {entry.name: value for entry, value in values if value != default_of(entry)}
+
+    def __repr__(self) -> str:
+        values = (f"{entry.name}={getattr(self, entry.name)!r}" for entry in fields(self) if entry.repr)  # type: ignore[arg-type]
+        return f"{type(self).__qualname__}({', '.join(values)})"
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, entry.name) for entry in fields(self) if entry.compare)  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        return self._values() == other._values() if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._values())
 
     def __post_init__(self) -> None:
         for entry in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
