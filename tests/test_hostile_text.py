@@ -6,6 +6,8 @@ import signal
 from collections.abc import Callable
 from heapq import nlargest
 from time import process_time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -35,13 +37,14 @@ from mores.metaevaluation.prompted import KINDS
 from mores.metric import claims
 from mores.metric.prompt import defuse
 from mores.metric.schema import parse_text
-from mores.models.base import Completion, greedy
+from mores.models.base import Completion, Written, greedy
 from mores.models.written import without_thoughts
 from mores.search.clean import clean
 from mores.search.ground import cut
 from mores.search.words import words
 from mores.stats.explanations import match_answer
 from mores.studio.campaigns.culturall.tasks import read_draft, read_region
+from mores.studio.campaigns.culturalteaming.asking import read_answer, read_hints
 from mores.types import ErrorReport, Item, Sample, Severity
 
 LIMIT = 1.5
@@ -63,6 +66,17 @@ def _try(read: Callable[[str], object], text: str) -> object:
 
 def _source(text: str) -> SourceItem:
     return SourceItem(source="x", id="1", task=Task.FREEFORM, question=text, answer=text, language="en")
+
+
+def _asked(read: Any, **data: object) -> Callable[[str], object]:
+    """A reader of the studio, whose question has these data."""
+
+    def reader(text: str) -> object:
+        reply = Completion(text).complete()
+        about: Any = SimpleNamespace(data=data)
+        return _try(lambda _: read(reply, None, about, None), text) if isinstance(reply, Written) else reply
+
+    return reader
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -109,6 +123,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "draft": lambda text: _try(read_draft, text),
     "draft part": lambda text: _try(read_draft, f"[Scenario]{text}[Question]a[Answer]b[Explanation]"),
     "region": lambda text: _try(read_region, text),
+    "hints": _asked(read_hints),
+    "answer of one option": _asked(read_answer, correct=("A",)),
+    "answer of several options": _asked(read_answer, correct=("A", "B")),
     "subject": lambda text: subject(f"What is {text}?"),
     "question": subject,
     "clean": lambda text: clean(text, 100_000),

@@ -290,10 +290,15 @@ class ErrorReport(Record):
 
     @property
     def undecided(self) -> bool:
-        """Whether claims were judged, and none of them could be decided, or "no error" is hardly more than a guess."""
+        """Whether claims give no score: none is decided, one is wrong without an error, or "no error" is a guess."""
         guessed = not self.errors and self.confidence is not None and self.confidence < NOT_KNOWN
         decided = any(claim.decision in ("wrong", "supported") for claim in self.claims)
-        return bool(self.claims) and (guessed or not decided)
+        return bool(self.claims) and (guessed or not decided or self.unexplained)
+
+    @property
+    def unexplained(self) -> bool:
+        """Whether a claim is called wrong, and no error is listed whose severity would be counted."""
+        return not self.errors and any(claim.decision == "wrong" for claim in self.claims)
 
 
 class Judgement(Record, NotebookView):

@@ -11,12 +11,13 @@ import inspect
 import json
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, NamedTuple
 
 import pytest
@@ -46,8 +47,10 @@ from tests.serving import serving
 KEY = "sk-live-4f9a7c2e81d05b63"
 SECONDS = 40.0
 """No command takes longer with any fault: two attempts of a second for the few texts, whatever they wait for."""
-ASK = "--attempts 2 --timeout 1 --outage 1 --config quick.toml"
-QUICK = "[asking]\nbackoff = 0.01\nlongest_wait = 0.05\nconfirm_every = 0.2\n"
+LIMITS: dict[str, Any] = {"attempts": 2, "backoff": 0.01, "longest_wait": 0.05, "confirm_every": 0.2}
+QUICK = "[asking]\n" + "".join(f"{name} = {value}\n" for name, value in LIMITS.items())
+WORK, IDLE = 200_000, 0.025
+"""A piece of work, and the seconds that it takes on a machine with nothing else to do."""
 
 
 class AskingCommand(NamedTuple):
@@ -73,7 +76,7 @@ COMMANDS = {
     ),
     "contamination": AskingCommand("diagnose contamination normad --data data --model openai:completer", "in Peru."),
     "audit": AskingCommand("audit injection --model openai:auditor --category override --limit 2", "gnore all"),
-    "meta": AskingCommand("meta --data dataset --metric excam:openai:judge --baselines always", "feast 3?"),
+    "meta": AskingCommand("meta --data dataset --metric excam:openai:judge --baselines always", "feast 15?"),
     "longform": AskingCommand(
         "longform answers.jsonl --judge openai:reader --corpus passages.jsonl -k 2", "grandmother"
     ),
@@ -81,7 +84,8 @@ COMMANDS = {
     "build": AskingCommand("build soft.yaml --model openai:softener", "feast 3?", balances=True),
 }
 MODES = ("all", "one", "heals")
-Rows = dict[tuple[str, ...], Any]
+Key = tuple[str, str, int]
+Rows = dict[Key, Any]
 
 
 @contextmanager
@@ -109,20 +113,62 @@ def upstream(command: AskingCommand, fault: ServerFault | None, mode: str) -> It
         yield server
 
 
-def call(home: Path, server: Server, command: AskingCommand, out: str, *more: str) -> Done:
+def slowness() -> float:
+    """How many times longer work takes now than on an idle machine, at least 1; limits of time grow with it."""
+    started = time.perf_counter()
+    sum(number * number for number in range(WORK))
+    return max(1.0, (time.perf_counter() - started) / IDLE)
+
+
+def patiently(attempt: Callable[[Path, float], None], home: Path) -> None:
+    """Make an attempt in a new folder; another one where the machine had become much slower meanwhile."""
+    slow = slowness()
+    for last in (False, False, True):
+        try:
+            attempt(with_inputs(home), slow)
+            break
+        except AssertionError:
+            before, slow = slow, slowness()
+            if last or slow < 1.5 * before:
+                raise
+
+
+def with_inputs(home: Path) -> Path:
+    """A new folder with links to the inputs."""
+    folder = Path(mkdtemp(dir=home))
+    for path in home.iterdir():
+        if path.is_symlink():
+            (folder / path.name).symlink_to(path)
+    return folder
+
+
+def waits(slow: float) -> dict[str, Any]:
+    """The settings of a run that gives up soon, on a machine of this slowness."""
+    return {**LIMITS, "timeout": slow, "outage": slow}
+
+
+def call(home: Path, server: Server, command: AskingCommand, out: str, *more: str, slow: float = 1.0) -> Done:
     """Run the command in a folder with its inputs."""
+    asking = ("--config", "quick.toml", "--timeout", str(slow), "--outage", str(slow))
     environment = {**SETTINGS, "MORES_CACHE": str(home / "cache"), "OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url}
-    return run_in_process(home, (*command.arguments.split(), *ASK.split(), "--out", out, *more), env=environment)
+    return run_in_process(home, (*command.arguments.split(), *asking, "--out", out, *more), env=environment)
 
 
 def rows_of(home: Path, out: str, server: Server) -> Rows:
-    """Every row of the run's files, by file and id; nothing where there is no run."""
+    """Every row of the run's files in order, by file, id and its number among those of the id; none without a run."""
     rows: Rows = {}
     for path in sorted((home / out).rglob("*.jsonl")):
-        for number, line in enumerate(path.read_text("utf-8").splitlines()):
+        name, seen = path.relative_to(home / out).as_posix(), Counter[str]()
+        for line in path.read_text("utf-8").splitlines():
             row = json.loads(line.replace(server.url, "SERVER"))
-            name = next((str(row[key]) for key in ("sample_id", "item_id", "id") if key in row), "")
-            rows[path.relative_to(home / out).as_posix(), str(number), name] = row
+            ids = {
+                **row,
+                **row.get("response", {}),
+                **(row.get("sample") if isinstance(row.get("sample"), dict) else {}),
+            }
+            one = str(next(ids[key] for key in ("sample_id", "item_id", "unit", "id", "region") if key in ids))
+            rows[name, one, seen[one]] = row
+            seen[one] += 1
     return rows
 
 
@@ -152,9 +198,18 @@ class Known(NamedTuple):
     """What a run with a good server makes, and what of it needs the answers about the one text."""
 
     good: Rows
-    of_one: set[tuple[str, ...]]
-    failing: set[tuple[str, ...]]
-    """Those of them that have a failure themselves where the text is refused."""
+    of_one: set[Key]
+    failing: set[Key]
+    """Those of them that are not there, or have a failure themselves, where the text is refused."""
+
+    def others(self, rows: Rows) -> list[tuple[Key, Any]]:
+        """All rows that need no answer about the one text, in order; a file may have another row of that text."""
+        names = {name for _, name, _ in self.of_one}
+        return [
+            (key, row)
+            for key, row in rows.items()
+            if key not in self.of_one and (key in self.good or key[1] not in names)
+        ]
 
 
 _KNOWN: dict[str, Known] = {}
@@ -163,20 +218,22 @@ _KNOWN: dict[str, Known] = {}
 def known(name: str, home: Path) -> Known:
     """The same for each test; it is found out once."""
     if name not in _KNOWN:
-        command = COMMANDS[name]
+        command, home, slow = COMMANDS[name], with_inputs(home), 10 * slowness()
         if "--data dataset" in command.arguments:
             made = run_in_process(home, ("build", "recipe.yaml", "--out", "dataset"), env=SETTINGS)
             assert not made.returncode, made.stderr
         runs = []
         for mode, fault in (("all", None), ("one", status(422))):
             with upstream(command, fault, mode) as server:
-                done = call(home, server, command, f"known-{mode}", "--no-store")
+                done = call(home, server, command, f"known-{mode}", "--no-store", slow=slow)
                 assert "Traceback" not in done.stderr
                 runs.append(rows_of(home, f"known-{mode}", server))
         good, bad = runs
-        assert good
         of_one = {key for key in good if good[key] != bad.get(key)}
-        _KNOWN[name] = Known(good, of_one, {key for key in of_one if has_failed(bad.get(key))})
+        failing = {key for key in of_one if key not in bad or has_failed(bad[key])}
+        assert 0 < len(of_one) < len(good), f"{command.one} is in no text, or in all"
+        assert failing
+        _KNOWN[name] = Known(good, of_one, failing)
     return _KNOWN[name]
 
 
@@ -189,38 +246,48 @@ def has_failed(row: object) -> bool:
 
 
 def check(name: str, fault_name: str, mode: str, home: Path) -> None:
-    command, fault = COMMANDS[name], FAULTS[fault_name]
-    good, of_one, failing = known(name, home)
+    expected = known(name, home)
+    patiently(lambda folder, slow: check_once(COMMANDS[name], FAULTS[fault_name], mode, folder, expected, slow), home)
+
+
+def check_once(command: AskingCommand, fault: ServerFault, mode: str, home: Path, expected: Known, slow: float) -> None:
+    good, failing = expected.good, expected.failing
     with upstream(command, fault, mode) as server:
         started = time.monotonic()
-        done = call(home, server, command, "run")
-        assert time.monotonic() - started < SECONDS
+        done = call(home, server, command, "run", slow=slow)
+        assert time.monotonic() - started < SECONDS * slow
         assert "Traceback" not in done.stdout + done.stderr, done.stderr
         assert KEY not in done.stdout + done.stderr
         rows = rows_of(home, "run", server)
-        if mode == "one" and command.balances:
-            check_build(home / "run", rows, good, command, fault)
+        if command.balances:
+            check_build(home / "run", rows, good, command, fault, mode)
         elif mode == "one":
-            assert rows, done.stderr
-            same = {key: row for key, row in good.items() if key not in of_one}
-            assert {key: rows.get(key) for key in same} == same, done.stderr
+            assert expected.others(rows) == expected.others(good), done.stderr
         if fault.usable:
-            assert rows or mode != "one"
-        elif fault.usable is False and mode != "heals":
+            assert not done.returncode, done.stderr
+            unlike = {
+                key: rows.get(key) for key, row in good.items() if not has_failed(row) and has_failed(rows.get(key))
+            }
+            assert not unlike
+            assert rows.keys() == good.keys()
+        elif fault.usable is False and mode != "heals" and not command.balances:
             assert done.returncode or all(has_failed(rows.get(key)) or key not in rows for key in failing if rows)
         server.seed = "well"  # type: ignore[attr-defined]
-        again = call(home, server, command, "again", "--retry-failed")
+        again = call(home, server, command, "again", "--retry-failed", slow=slow)
         assert "Traceback" not in again.stderr
         if fault.usable is False:
-            assert rows_of(home, "again", server) == good, again.stderr
+            assert list(rows_of(home, "again", server).items()) == list(good.items()), again.stderr
 
 
-def check_build(folder: Path, rows: Rows, good: Rows, command: AskingCommand, fault: ServerFault) -> None:
+def check_build(folder: Path, rows: Rows, good: Rows, command: AskingCommand, fault: ServerFault, mode: str) -> None:
     """No sample is made of an answer that failed, the others are the same samples, and the card counts the failures."""
     made, known = (
         {row["sample"]["id"]: row for row in every.values() if row.get("kind") == "soft" and "sample" in row}
         for every in (rows, good)
     )
+    if mode != "one":
+        assert mode == "heals" or fault.usable is not False or not made
+        return
     assert all(row == known[name] for name, row in made.items() if name in known)
     lost = {name for name, row in made.items() if command.one in row["original"]["instruction"]}
     kept = {row["item"] for row in known.values() if command.one not in row["original"]["instruction"]}
@@ -260,13 +327,8 @@ def test_the_whole_matrix(fault: str, home: Path) -> None:
     wrong = []
     for name in COMMANDS:
         for mode in MODES:
-            folder = home / name / mode
-            folder.mkdir(parents=True)
-            for path in home.iterdir():
-                if path.is_symlink():
-                    (folder / path.name).symlink_to(path)
             try:
-                check(name, fault, mode, folder)
+                check(name, fault, mode, home)
             except AssertionError as error:
                 wrong.append(f"{name}, {mode}: {error}"[:600])
     assert not wrong, "\n".join(wrong)
@@ -276,9 +338,12 @@ def test_the_whole_matrix(fault: str, home: Path) -> None:
 
 
 def check_service(fault_name: str, home: Path) -> None:
+    patiently(lambda folder, slow: check_service_once(FAULTS[fault_name], folder, slow), home)
+
+
+def check_service_once(fault: ServerFault, home: Path, slow: float) -> None:
     """One client's text is bad, four times; another client's texts are judged meanwhile as if nothing were."""
-    command, fault = COMMANDS["score"], FAULTS[fault_name]
-    limits: dict[str, Any] = {"attempts": 2, "timeout": 1.0, "outage": 1.0, "backoff": 0.01, "longest_wait": 0.05}
+    command = COMMANDS["score"]
     keys = ["first-key-0123456789", "second-key-0123456789"]
     bad, good = ({"Authorization": f"Bearer {key}"} for key in keys)
     with pytest.MonkeyPatch.context() as patch, upstream(command, fault, "one") as server, ExitStack() as stack:
@@ -290,11 +355,12 @@ def check_service(fault_name: str, home: Path) -> None:
             "keys": keys,
             "concurrency": 4,
         }
-        address = stack.enter_context(serving(mores.serve_app(**settings, **limits, confirm_every=0.2)))
+        address = stack.enter_context(serving(mores.serve_app(**settings, **waits(slow))))
         until(lambda: ask(address, path="/ready").status == 200)
         pool = stack.enter_context(ThreadPoolExecutor(4))
         text = {"text": "The British drink tea with milk."}
-        attacks = [pool.submit(ask, address, [text | {"id": str(n)} for n in range(4)], **bad) for _ in range(2)]
+        bad_texts = [text | {"id": str(n)} for n in range(4)]
+        attacks = [pool.submit(ask, address, bad_texts, **bad) for _ in range(2)]
         for number in range(6):
             answer = ask(address, {"text": f"Sushi {number} is eaten with a fork."}, **good)
             assert (answer.status, answer.json["score"]) == (200, -5.0), answer.body
@@ -329,13 +395,12 @@ ORGANISER = Person(id="o", roles=frozenset({Role.ORGANISER}))
 class Studio:
     """A campaign whose items are answered by one model, judged by another, and labelled and translated by a third."""
 
-    def __init__(self, path: Path, server: Server) -> None:
+    def __init__(self, path: Path, server: Server, slow: float) -> None:
         self.database = open_database(path)
         kind, names = open_kind("culturall"), {"models": ["openai:model"], "judge": "openai:grader", "most_correct": 1}
         settings = read_settings(kind, {"title": "T", "pilot": 0, **names})
         self.campaign = make_campaign(self.database, kind, settings, model="openai:scribe")
-        limits: dict[str, Any] = {"attempts": 2, "timeout": 1.0, "outage": 1.0, "backoff": 0.01, "longest_wait": 0.05}
-        options = AskSettings(base_url=server.url, store=None, **limits, confirm_every=0.2)
+        options = AskSettings(base_url=server.url, store=None, **waits(slow))
         self.worker = AskWorker(self.database, "openai:scribe", options)
         for scene in SCENES:
             content = {"theme": "Food", "source": "experience", "scenario": f"Una {scene}.", "question": "¿Qué es?"}
@@ -361,17 +426,21 @@ def outcome(item: CampaignItem) -> tuple[object, ...]:
 
 
 def check_studio(fault_name: str, mode: str, home: Path) -> None:
-    command, fault = AskingCommand("", "escena2"), FAULTS[fault_name]
+    patiently(lambda folder, slow: check_studio_once(FAULTS[fault_name], mode, folder, slow), home)
+
+
+def check_studio_once(fault: ServerFault, mode: str, home: Path, slow: float) -> None:
+    command = AskingCommand("", "escena2")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
         patch.setenv("OPENAI_API_KEY", KEY)
         with upstream(command, None, "all") as server:
-            good = [outcome(item) for item in Studio(home / "good.db", server).work()]
+            good = [outcome(item) for item in Studio(home / "good.db", server, 10 * slow).work()]
         assert {stage for stage, *_ in good} == {"review"}
         with upstream(command, fault, mode) as server:
-            studio, started = Studio(home / "bad.db", server), time.monotonic()
+            studio, started = Studio(home / "bad.db", server, slow), time.monotonic()
             items = studio.work()
-            assert time.monotonic() - started < SECONDS
+            assert time.monotonic() - started < SECONDS * slow
             asks = [ask for item in items for ask in item.asks_now]
             assert all((ask.answer is None) == bool(ask.failure) for ask in asks)
             assert all(KEY not in ask.failure and server.url not in ask.excuse for ask in asks)
@@ -404,11 +473,24 @@ def test_a_sample_of_the_matrix_of_the_studio(name: str, fault: str, mode: str, 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_whole_matrix_of_the_studio(fault: str, home: Path) -> None:
     for mode in MODES:
-        (home / mode).mkdir()
-        for path in home.iterdir():
-            if path.is_symlink():
-                (home / mode / path.name).symlink_to(path)
-        check_studio(fault, mode, home / mode)
+        check_studio(fault, mode, home)
+
+
+def test_the_comparison_sees_what_happens_to_neighbours() -> None:
+    rows: Rows = {("answers", name, 0): {"id": name, "score": 1} for name in "abc"}
+    one = ("answers", "b", 0)
+    expected = Known(rows, {one}, {one})
+
+    def same(other: Rows) -> bool:
+        return expected.others(other) == expected.others(rows)
+
+    first, extra = ("answers", "a", 0), {"id": "x"}
+    assert same({key: row for key, row in rows.items() if key != one})
+    assert same({**rows, one: {"failure": "no"}, ("evidence", "b", 0): extra})
+    assert not same({**rows, first: {"id": "a", "score": 0}})
+    assert not same({key: row for key, row in rows.items() if key != first})
+    assert not same({**rows, ("evidence", "a", 0): extra})
+    assert not same(dict(reversed(rows.items())))
 
 
 def test_the_table_is_long_enough() -> None:

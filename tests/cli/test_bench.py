@@ -214,6 +214,24 @@ def test_an_unread_letter_is_no_failure_of_a_judge(mores: Run, home: Path, data:
     assert (outcome.unjudged, outcome.signature["judge"]) == (None, "rule")
 
 
+@pytest.mark.parametrize(
+    ("stop", "graded", "words"),
+    [
+        ("length", True, "graded, but incomplete: {} answers were cut off"),
+        ("content_filter", False, "could not be graded: {} answers were withheld by a content filter"),
+        ("error", False, "could not be graded: {} requests were refused or not answered"),
+    ],
+)
+def test_the_terminal_says_how_many_answers_are_incomplete(
+    mores: Run, home: Path, data: Path, stop: str, graded: bool, words: str
+) -> None:
+    count = len(items("culturalbench-easy", data))
+    (home / "stops.jsonl").write_text(json.dumps({"contains": "", "answer": "A", "stop": stop}))
+    done = mores("bench", "culturalbench-easy", "--data", "data", "--model", "fake:stops.jsonl")
+    assert (done.returncode == 0) is graded
+    assert words.format(count) in " ".join(done.stdout.split()), done.stdout
+
+
 @pytest.mark.usefixtures("statements")
 def test_a_limit_takes_whole_questions_from_all_over(mores: Run, home: Path) -> None:
     model = script(home / "false.jsonl", [("", "False")])

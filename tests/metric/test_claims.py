@@ -23,7 +23,7 @@ from mores.metric.claims import (
 )
 from mores.metric.prompt import MOST_NUMBERS, claim_spans, messages
 from mores.metric.score import confidence, score
-from mores.metric.summary import summarise
+from mores.metric.summary import doubt, summarise
 from mores.models.base import AnswerPart, Calibration
 from mores.report.base.page import render_page
 from mores.report.score import describe_judgements
@@ -105,6 +105,7 @@ def test_datasets_without_claims_have_correct_sentences() -> None:
         ("0 none 1 none 2 none 3 none\n4 [1] major misrepresentation: x => y", "not a line of errors"),
         ("0 wrong 1 wrong 2 none 3 none\n1 [1] awful misrepresentation: x => y", "not a line of errors"),
         ('{"errors":[]}', "0 decisions"),
+        ("0 wrong 1 supported 2 none 3 unknown", "the text is wrong, but none of its sentences"),
     ],
 )
 def test_what_is_no_answer_is_a_failure(answer: str, reason: str) -> None:
@@ -178,7 +179,7 @@ def test_what_has_no_words_cannot_be_quoted() -> None:
     sample = Sample(id="a", text="Rice.\n=====", evidence=(Evidence(text="|||"),))
     grammar = claims_grammar(sample, 3)
     assert grammar
-    assert not {"Q2:", "P1:", "line2:"} & {line.partition(" ")[0] for line in grammar.splitlines()}
+    assert not {"Q2:", "P1_LAST:", "line2:"} & {line.partition(" ")[0] for line in grammar.splitlines()}
     text, asked = answer([" wrong", " none", " major", " misrepresent", "ation:", " Rice =>", " ?\n"], sample)
     assert text == "0 wrong 1 wrong 2 none\n1 [1] major misrepresentation: Rice => ?\n"
     assert [name for _, name in asked[1].options] == ["2 supported", "2 unknown", "2 none"]
@@ -214,6 +215,46 @@ def test_nothing_decided_has_no_score() -> None:
     assert Judgement.of(SAMPLE, judge="x", score=score(report), report=report).failure is None
     with pytest.raises(ValueError, match="either a score or a failure"):
         Judgement.of(SAMPLE, judge="x", report=ErrorReport())
+
+
+def test_what_is_called_wrong_without_an_error_is_not_clean(tmp_path: Path) -> None:
+    """Its severity is not known, so it has no score, and least of all that of a correct text."""
+    script = tmp_path / "judge.jsonl"
+    script.write_text(json.dumps({"contains": "sushi", "answer": "0 wrong 1 wrong 2 none 3 supported"}))
+    [judgement] = open_metric(f"fake:{script}", style="claims", store=None).judge([SAMPLE])
+    assert (judgement.score, judgement.failure) == (None, None)
+    assert judgement.report
+    assert [claim.decision for claim in judgement.report.claims] == ["wrong", "supported"]
+    assert doubt(judgement) == "a sentence is called wrong, but no error is listed"
+    assert summarise([judgement]).headline == "1 text, 0 judged, 1 not known; no score"
+    assert "a sentence is called wrong, but no error is listed" in render_page(
+        describe_judgements([(SAMPLE, judgement)], "Texts")
+    )
+    with pytest.raises(GateError, match="not known: a sentence is called wrong, but no error is listed"):
+        TextGate(fail_on="major").check([judgement])
+    listed = read_claims(WRITTEN.replace("3 unknown", "3 wrong"), SAMPLE)
+    assert isinstance(listed, ErrorReport)
+    assert score(listed) == -6
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_the_grammar_lists_an_error_of_what_is_wrong(several: bool) -> None:
+    guide = pytest.importorskip("llguidance", reason="what a grammar allows is asked of llguidance")
+    sample = SAMPLE if several else SAMPLE.model_copy(update={"text": TEXT.partition(".")[0] + "."})
+    grammar = claims_grammar(sample, 3)
+
+    def may(answer: str) -> bool:
+        follower = guide.LLMatcher(guide.LLTokenizer("byte"), grammar)
+        assert not follower.is_error(), follower.get_error()
+        return bool(follower.try_consume_tokens(list(answer.encode())) == len(answer) and follower.is_accepting())
+
+    decisions, _, errors = WRITTEN.partition("\n")
+    decisions = decisions if several else "1 wrong"
+    assert may(f"{decisions}\n{errors}")
+    assert not any(map(may, (decisions, f"{decisions}\n", decisions.replace("wrong", "supported") + f"\n{errors}")))
+    assert may("0 supported 1 unknown 2 none 3 supported" if several else "1 supported")
+    last = "3 [1] minor stereotyping: Sake => ?\n"
+    assert may(f"{decisions}\n{errors}{last}") == may(f"0 wrong 1 none 2 none 3 wrong\n{last}") == several
 
 
 def undecided() -> Judgement:

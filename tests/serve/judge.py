@@ -17,6 +17,8 @@ from mores.models import Completion, Request
 from mores.models.fake import FakeModel, fake
 
 TEXTS = [{"id": f"t{number}", "text": f"Text {number} of several."} for number in range(6)]
+LONGEST = 300.0
+"""Seconds that a client waits: the machine may be busy."""
 LINES = {"Accept": "application/x-ndjson"}
 
 
@@ -64,7 +66,7 @@ def ask(address: str, body: object = None, path: str = "/score", **headers: str)
     data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     given = {"Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}
     try:
-        with urllib.request.urlopen(urllib.request.Request(address + path, data, given), timeout=30) as response:
+        with urllib.request.urlopen(urllib.request.Request(address + path, data, given), timeout=LONGEST) as response:
             return Got(response.status, response.headers, response.read())
     except urllib.error.HTTPError as error:
         with error:

@@ -214,8 +214,19 @@ def test_one_key_cannot_take_the_whole_queue(serve: Serve, held: Held) -> None:
         full = ask(address, TEXTS[:3], **first)
         assert (full.status, full.json["detail"]) == (429, "2 of your texts wait already; at most 4 may")
         assert int(full.headers["Retry-After"]) >= 1
-        with send(address, TEXTS[:3], **second):
+        with send(address, [{"text": f"slow too {number}"} for number in range(3)], **second):
             until(lambda: b"mores_texts_waiting 4" in ask(address, path="/metrics", **second).body)
+
+
+def test_texts_that_never_end_delay_those_of_their_own_client_alone(serve: Serve, held: Held) -> None:
+    keys = ["first-key-0123456789", "second-key-0123456789"]
+    address = serve(held, store=None, keys=keys)
+    first, second = ({"Authorization": f"Bearer {key}"} for key in keys)
+    with send(address, [{"text": f"slow {number}"} for number in range(20)], **first):
+        until(lambda: len(held.asked) >= held.concurrency)
+        got = ask(address, TEXTS, **second)
+        assert [judgement["failure"] for judgement in got.json] == [None] * len(TEXTS)
+        assert not held.free.is_set()
 
 
 def test_a_service_that_has_ended_can_be_started_again(held: Held) -> None:

@@ -26,7 +26,7 @@ _CHUNK = 256
 _MOMENT = 0.005
 """Seconds in which they are gathered."""
 _SPARE = 4
-"""Workers of a lasting run for each call at once: one client's texts that wait for another try must not hold up all."""
+"""Places of a lasting run for each call at once: who gives it jobs decides whose texts may not hold up others'."""
 _ELSEWHERE = 0.2
 """Seconds until we look again for an answer that another process is asking for."""
 
@@ -102,7 +102,8 @@ class _Runner:
         self.arrivals = None if options.in_order else count()
         self.concurrency = self.limits.concurrency or model.concurrency
         self.timeout = self.limits.timeout or model.timeout
-        self.throttle = Throttle(self.limits, self.concurrency)
+        self.spare = _SPARE if options.lasting else 1
+        self.throttle = Throttle(self.limits, self.concurrency * self.spare)
         self.patience = Patience(self.limits, self.counts)
         # How far the jobs may run ahead of the oldest open one: bounds memory, whatever the stream's length.
         self.window = max(4 * _CHUNK, 8 * self.concurrency)
@@ -191,7 +192,7 @@ class _Runner:
     async def _take(self, chunk: list[Job]) -> None:
         """Let jobs in as soon as there is room; a model on a cluster may take more calls at once than before."""
         self.concurrency = self.limits.concurrency or self.model.concurrency
-        self.throttle.fit(self.concurrency)
+        self.throttle.fit(self.concurrency * self.spare)
         self.window = max(self.window, 3 * self.concurrency)
         while self.taken + len(chunk) - self.next_out > self.window:
             self.room.clear()
@@ -246,7 +247,7 @@ class _Runner:
             else:
                 self.open_keys[key] = [ticket]
                 self.queue.put_nowait(ticket)
-                if self.workers < self.concurrency * (_SPARE if self.options.lasting else 1):
+                if self.workers < self.concurrency * self.spare:
                     self.workers += 1
                     self._start(self._work())
 
@@ -373,7 +374,7 @@ class _Runner:
                     self.throttle.succeeded(used - guess if guess and used else 0)
             finally:
                 self.throttle.release()
-                counts.concurrency = int(self.throttle.limit)
+                counts.concurrency = min(self.concurrency, int(self.throttle.limit))
             if isinstance(outcome, Completion):
                 self.patience.succeeded()
                 self.probe.succeeded(tries.started)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from typing import get_args
 
@@ -50,6 +50,8 @@ _NO_WORDS = " ?"
 """Stands for a correction that no passage contains."""
 _MORE = " |"
 """Another error in the same sentence follows."""
+_ENDS = {"more": _MORE, "last": "\n"}
+"""What ends a correction."""
 _QUOTABLE = re.compile(r"[^\s=|]")
 """What a quote may begin with: the other signs end one."""
 DECISION = re.compile(rf"(?<!\d)(\d{{1,9}}) ({'|'.join(DECISIONS)})(?: |$)")
@@ -123,6 +125,9 @@ def read_claims(text: str, sample: Sample, chances: Alternatives | None = None) 
         if not 1 <= number <= len(spans) or None in matches:
             return Failure(kind=FailureKind.SCHEMA, reason=f"not a line of errors: {line[:80]!r}")
         errors += [_error(match, spans[number - 1], sample) for match in matches if match]
+    decided = dict(found)
+    if decided.pop(WHOLE, "") == "wrong" and "wrong" not in decided.values() and not errors:
+        return Failure(kind=FailureKind.SCHEMA, reason=f"the text is wrong, but none of its sentences: {first[:80]!r}")
     by_number = probabilities(chances or ())
     claims = tuple(
         JudgedClaim(start=start, end=end, decision=decision, probability=by_number.get(number, {}).get(decision))
@@ -207,26 +212,31 @@ def claims_grammar(sample: Sample, most: int) -> str | None:
     if sum(map(len, parts.values())) > MOST_CHUNKS:
         return None
     numbers = [n for n in range(1, len(spans) + 1) if f"Q{n}" in parts]
-    decided = [
+    wrong, calm = (
         " ".join(f'"{" " * (n > 1)}{n} " {rule}' for n in range(1, len(spans) + 1)) for rule in ("DECISION", "CALM")
-    ]
-    if len(spans) > 1:
-        decided = [f'("{WHOLE} wrong " {decided[0]} | "{WHOLE} " CALM " " {decided[1]})']
+    )
+    wrong, calm = (f'"0 wrong " {wrong}', f'"0 " CALM " " {calm}') if len(spans) > 1 else ('"1 wrong"', calm)
     cited = [str(n) for n in range(1, len(sample.evidence) + 1)]
     cite = f'" [" ({_any(cited)}) "]" ' if cited else ""
     rules = [
         "%llguidance {}",
-        f'start: {decided[0]} ("\\n" {" ".join(f"line{n}?" for n in numbers)})?',
+        f'start: {wrong} "\\n" from{numbers[0]} | {calm}' if numbers else f"start: {calm}",
         f"DECISION: {_any(_options(sample))}",
         f"CALM: {_any([option for option in _options(sample) if option != 'wrong'])}",
         f"SEVERITY: {_any([str(severity) for severity in Severity])}",
         f"TYPE: {_any(TYPES)}",
-        "correct: " + " | ".join([json.dumps(_NO_WORDS), *(f'" " P{n}' for n in cited if f"P{n}" in parts)]),
+        *(f"{end}: {' | '.join(_corrections(end, cited, parts))}" for end in _ENDS),
     ]
-    for n in numbers:
-        rules.append(f'line{n}: "{n}" error{n} ("{_MORE}" error{n}){{0,{most - 1}}} "\\n"')
-        rules.append(f'error{n}: {cite}" " SEVERITY " " TYPE ": " Q{n} "{_ARROW}" correct')
+    for n, after in zip(numbers, [*numbers[1:], None], strict=True):  # what is wrong has at least one line
+        rules.append(f"from{n}: line{n}" + f" from{after}? | from{after}" * (after is not None))
+        rules.append(f'line{n}: "{n}" (error{n} more){{0,{most - 1}}} error{n} last')
+        rules.append(f'error{n}: {cite}" " SEVERITY " " TYPE ": " Q{n}')
     return "\n".join([*rules, *(rule for name, words in parts.items() for rule in _quoted(name, words))])
+
+
+def _corrections(end: str, passages: Iterable[str], rules: Container[str]) -> list[str]:
+    """Return the rules for a correction with what ends it, if it can be in one of these passages."""
+    return [json.dumps(_NO_WORDS + _ENDS[end]), *(f"P{n}_{end.upper()}" for n in passages if f"P{n}" in rules)]
 
 
 def _options(sample: Sample) -> list[str]:
@@ -239,10 +249,15 @@ def _chunked(text: str) -> list[str]:
 
 
 def _quoted(name: str, words: Sequence[str]) -> list[str]:
-    """Return the rules for a run of words that neither begins nor ends with a space, nor holds what ends it."""
+    """Return the rules for a run of words that neither begins nor ends with a space, nor holds what ends it.
+
+    What ends it belongs to the same rule: a lexer takes the space before `=>` for one between words otherwise, so that
+    only the last words of a sentence could be quoted.
+    """
     shape = rf"/[^\s=|]([^=|]{{0,{LONGEST_QUOTE}}}[^\s=|])?/"
-    regex = json.dumps({"substring_chunks": words}, ensure_ascii=False)
-    return [f"{name}: {name}_WORDS & {shape}", f"{name}_WORDS: %regex {regex}"]
+    run, regex = f"({name}_WORDS & {shape})", json.dumps({"substring_chunks": words}, ensure_ascii=False)
+    ended = [f'{name}_{end.upper()}: " " {run} {json.dumps(sign)}' for end, sign in _ENDS.items()]
+    return [*([f'{name}: {run} "{_ARROW}"'] if name.startswith("Q") else ended), f"{name}_WORDS: %regex {regex}"]
 
 
 def _any(options: Sequence[str]) -> str:
@@ -282,10 +297,11 @@ def _answer(grammar: str, sample: Sample, most: int) -> Generator[AnswerPart, st
                 passage = chosen.strip(" []")
             _, given = yield from choose(given, [f" {severity}" for severity in Severity])
             _, given = yield from choose(given, [f" {type_}:" for type_ in TYPES])
-            yield AnswerPart(given, starting(f'" " Q{number} "{_ARROW}"', grammar))
-            words = f' | " " P{passage}' if passage and f"\nP{passage}: " in grammar else ""
-            ending = '"\\n"' if count == most else f'("\\n" | "{_MORE}")'
-            written = yield AnswerPart("", starting(f'("{_NO_WORDS}"{words}) {ending}', grammar))
+            yield AnswerPart(given, starting(f'" " Q{number}', grammar))
+            known = {f"P{passage}"} if f"\nP{passage}_LAST: " in grammar else ()
+            ends = ["last"] if count == most else [*_ENDS]
+            rules = [rule for end in ends for rule in _corrections(end, [passage], known)]
+            written = yield AnswerPart("", starting(" | ".join(rules), grammar))
             given = ""
             if written.endswith("\n"):
                 break

@@ -24,7 +24,7 @@ def certainty(logprobs: Sequence[float] | None) -> float | None:
 def score(report: ErrorReport) -> float | None:
     """Return the sum of the severities (minor -1, major -5); without errors p(R), or 0 if p(R) is unknown.
 
-    None where claims were judged and none of them could be decided: that says nothing about the text.
+    None where claims were judged without a result, as `ErrorReport.undecided` says.
     """
     if report.undecided:
         return None

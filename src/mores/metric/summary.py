@@ -145,6 +145,8 @@ def doubt(judgement: Judgement) -> str:
     """Return in a few words why a verdict does not say whether the text is correct; empty where it does."""
     report = judgement.report
     if report and report.undecided:
+        if report.unexplained:
+            return "a sentence is called wrong, but no error is listed"
         if any(claim.decision in ("wrong", "supported") for claim in report.claims):
             return f"only {percent(report.confidence, 0)} confidence that it has no errors"
         return "the evidence decides none of its claims" if judgement.evidence else "no evidence about its claims"

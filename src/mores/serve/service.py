@@ -305,13 +305,14 @@ class Service:
         """Return the request whose text is next, of each client in turn; None while the model takes no more.
 
         Beyond what the model takes at once, each client has a few places that nobody else can fill: texts that are
-        tried again and again hold up those of their own client alone.
+        tried again and again, or never answered, hold up those of their own client alone.
         """
         most = self.metric.asker.limits.concurrency or self.metric.model.concurrency
+        few = max(1, most // (4 * max(1, len(self._with_model))))
         for client, batches in list(self._turns.items()):
             if not batches:
                 del self._turns[client]
-            elif len(self._asked) < most or self._with_model[client] < max(1, most // 4):
+            elif len(self._asked) < most or self._with_model[client] < few:
                 self._turns[client] = self._turns.pop(client)  # it is now the last
                 return batches.popleft()
         return None
