@@ -1,7 +1,7 @@
 """How often the intervals that Mores prints hold the truth, and how wide they are beside the best known alternatives.
 
     python benchmarks/intervals.py --out benchmarks/results/intervals.jsonl --docs docs/meta.md
-    python benchmarks/intervals.py --only agreement --samples 200
+    python benchmarks/intervals.py --only agreement --out benchmarks/results/intervals.jsonl  # keeps other lines
 
 A line for each setting: coverage and mean width of ours, and of the narrowest alternative that holds at least 93% there
 (or, where none does, of the one that holds most). `--docs` writes the table into that page. With the 800 samples of the
@@ -25,6 +25,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import numpy as np  # noqa: E402
 import numpy.typing as npt  # noqa: E402
 from scipy.sparse import csr_matrix  # noqa: E402
+from scipy.special import expit  # noqa: E402
 from scipy.stats import beta, norm, t  # noqa: E402
 
 from mores.metaevaluation.evaluate import COUNTED, counted_interval  # noqa: E402
@@ -39,12 +40,18 @@ from mores.stats.agreement import (  # noqa: E402
     krippendorff_alpha,
     krippendorff_alpha_interval,
 )
-from mores.stats.calibration import ECE, confidence_results  # noqa: E402
+from mores.stats.calibration import AT_HALF, AUROC, ECE, confidence_results  # noqa: E402
+from mores.stats.codings import masi_alpha  # noqa: E402
+from mores.stats.correlation import spearman  # noqa: E402
 from mores.stats.influence import Influenced, area, compare, kendall_b, pearson, tie_accuracy  # noqa: E402
 from mores.stats.intervals import difference_interval, drawn_interval, mean_interval, share_interval  # noqa: E402
+from mores.stats.irt import fit_questions  # noqa: E402
 from mores.stats.marks import FEWEST_PEOPLE, AgreementFigure, MarkedText, SpanMark, span_agreement  # noqa: E402
 from mores.stats.mixed import MixedModel, contrasts, fit, fit_linear, raw_mean  # noqa: E402
+from mores.stats.ranks import rank_range, significant_order, tau_range  # noqa: E402
+from mores.stats.raters import annotator_drift, annotator_severity  # noqa: E402
 from mores.stats.selective import make_cells  # noqa: E402
+from mores.stats.worth import interval_alpha, side_by_side, worth_in_people  # noqa: E402
 
 Ends = tuple[float, float]
 Floats = npt.NDArray[np.float64]
@@ -117,8 +124,10 @@ def shares(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         ours = [share_interval(k, n) for k in counts]
         yield Setting(f"accuracy {share} of {n} questions", "Clopper–Pearson", "questions", share, ours, others)
     groups = np.repeat(np.arange(20), 5)
+    # (1 - 0.139)^20 = 0.05.
     unseen = (
-        "a question whose answers are all wrong must stay possible: the alternative holds too little in the next lines"
+        "answers to a question may be alike, and 13.9% of questions that are always correct show none among 20 in 5% "
+        "of samples: an interval that holds 95% there reaches 0.139. The alternative does not hold two lines further"
     )
     clustered = {
         "independent": (np.full((samples, 20), 0.02), 0.02, unseen),
@@ -310,18 +319,39 @@ def counts(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         redrawn.append(percentile(ratios))
     figure, others = f"span F1 {truth:.2f} of 40 texts", {"percentile bootstrap": redrawn}
     yield Setting(figure, "beta, resampled texts", "texts", truth, ours, others)
-    ours, redrawn = [], []
     levels = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
+    figures: dict[str, tuple[list[Ends], list[Ends]]] = {name: ([], []) for name in (ECE, AUROC, AT_HALF)}
+    below = (np.sign(levels[:, None] - levels) + 1) / 2
     for _ in range(samples):
         confidence = rng.choice(levels, 100)
         correct = rng.random(100) < confidence - 0.12
-        result = confidence_results(make_cells(confidence, correct, np.arange(100)))[ECE]
-        ours.append((result.low or 0.0, result.high or 0.0))
+        results = confidence_results(make_cells(confidence, correct, np.arange(100)))
+        for name, (ours, _others) in figures.items():
+            ours.append((results[name].low or 0.0, results[name].high or 0.0))
         rows = resample(rng, 100)
-        gaps = np.array([((correct - confidence)[rows] * (confidence[rows] == level)).sum(axis=1) for level in levels])
-        redrawn.append(percentile(np.abs(gaps).sum(axis=0)))
-    others = {"percentile bootstrap": redrawn}
-    yield Setting("calibration error 12 points, 100 answers", "beta, less the noise", "questions", 12.0, ours, others)
+        is_level = confidence[rows][..., None] == levels
+        hits, drawn = (is_level * correct[rows][..., None]).sum(axis=1), is_level.sum(axis=1)
+        misses = drawn - hits
+        figures[ECE][1].append(percentile(np.abs(hits - drawn * levels).sum(axis=1)))
+        won = np.einsum("dl,lm,dm->d", hits, below, misses) / (hits.sum(axis=1) * misses.sum(axis=1))
+        figures[AUROC][1].append(percentile(won))
+        top = np.argsort(-confidence, kind="stable")[:50]
+        figures[AT_HALF][1].append(wilson(correct[top].sum(), 50))
+    right = levels - 0.12
+    truths = {ECE: 12.0, AUROC: right @ below @ (1 - right) / (right.sum() * (1 - right).sum()), AT_HALF: 0.75}
+    for name, words, method, other in (
+        (ECE, "calibration error 12 points, 100 answers", "beta, less the noise", "percentile bootstrap"),
+        (AUROC, "AUROC {:.2f} of confidences of 100 answers", "beta, resampled questions", "percentile bootstrap"),
+        (
+            AT_HALF,
+            "accuracy {:.2f} of the more confident half of 100 answers",
+            "beta, at either end of the half",
+            "Wilson",
+        ),
+    ):
+        ours, redrawn = figures[name]
+        truth = float(truths[name])
+        yield Setting(words.format(truth), method, "questions", truth, ours, {other: redrawn})
 
 
 def agreement(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
@@ -414,43 +444,45 @@ def marked(rng: np.random.Generator, people: int, count: int) -> list[MarkedText
     return texts
 
 
-def span_figure(name: str, people: int, sample: int, count: int = 20) -> tuple[float, float, float]:
-    """Return one figure of marks by people and in texts drawn anew."""
+def span_figures(names: Sequence[str], people: int, sample: int, count: int = 20) -> list[Floats]:
+    """Return value, low and high of figures of marks by people and in texts drawn anew."""
     texts = marked(np.random.default_rng([people, sample]), people, count)
-    with_gamma, weights = name == "gamma", {"minor": 1.0, "major": 5.0}
-    found = span_agreement(texts, weights=weights, over_raters=count == 20, with_gamma=with_gamma)
-    figure: AgreementFigure = getattr(found, name)
-    return tuple(np.nan if end is None else end for end in figure)  # type: ignore[return-value]
+    weights = {"minor": 1.0, "major": 5.0}
+    found = span_agreement(texts, weights=weights, over_raters=count == 20, with_gamma="gamma" in names)
+    figures: list[AgreementFigure] = [getattr(found, name) for name in names]
+    return [np.array([np.nan if end is None else end for end in figure]) for figure in figures]
 
 
 def marks(_: np.random.Generator, samples: int) -> Iterator[Setting]:
-    """Yield agreement on marked spans over people and texts: α with weights."""
+    """Yield agreement on marked spans over people and texts, of characters."""
+    titles = {"weighted": "α weighted by severity", "alpha": "α of characters", "kappa": "κ of characters", "f1": "F1"}
     for people in (3, 6):
-        yield from agree_on_marks("weighted", "α weighted by severity", people, min(samples, 300))
+        yield from agree_on_marks(titles, people, min(samples, 300))
 
 
 def gamma(_: np.random.Generator, samples: int) -> Iterator[Setting]:
     """Yield γ, which takes a second for each sample."""
-    yield from agree_on_marks("gamma", "γ", 3, min(samples, 100))
+    yield from agree_on_marks({"gamma": "γ"}, 3, min(samples, 100))
 
 
-def agree_on_marks(name: str, title: str, people: int, samples: int) -> Iterator[Setting]:
-    """Yield a figure of marks by so many people in 20 texts."""
+def agree_on_marks(titles: Mapping[str, str], people: int, samples: int) -> Iterator[Setting]:
+    """Yield figures of marks by so many people in 20 texts."""
     # The truth is the mean of many other groups of people.
-    truth = float(np.mean([span_figure(name, people, 10_000 + n, 60)[0] for n in range(40)]))
-    figures = [span_figure(name, people, n) for n in range(samples)]
-    half = Z * float(np.std([value for value, *_ in figures], ddof=1))
-    known = [(value - half, value + half) for value, *_ in figures]
-    yield Setting(
-        f"{title} {truth:.2f} of marks by {people} people in 20 texts",
-        f"{'beta' if people < FEWEST_PEOPLE else FISHER}, resampled texts and jackknifed people",
-        "people and texts",
-        truth,
-        [(low, high) for _, low, high in figures],
-        {"normal, told the variance": known},
-        "how far so few people differ is hardly known (Student's t with about as many degrees of freedom), and the "
-        "alternative is told it",
-    )
+    large = np.array([span_figures(list(titles), people, 10_000 + n, 60) for n in range(40)])
+    figures = np.array([span_figures(list(titles), people, n) for n in range(samples)])
+    for place, title in enumerate(titles.values()):
+        truth, found = float(large[:, place, 0].mean()), figures[:, place]
+        half = Z * float(np.std(found[:, 0], ddof=1))
+        yield Setting(
+            f"{title} {truth:.2f} of marks by {people} people in 20 texts",
+            f"{'beta' if people < FEWEST_PEOPLE else FISHER}, resampled texts and jackknifed people",
+            "people and texts",
+            truth,
+            [(low, high) for _, low, high in found.tolist()],
+            {"normal, told the variance": [(value - half, value + half) for value in found[:, 0].tolist()]},
+            "how far so few people differ is hardly known (Student's t with about as many degrees of freedom), and the "
+            "alternative is told it",
+        )
 
 
 def people(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
@@ -503,10 +535,179 @@ def people(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         yield Setting(figure, "variances over both, Student's t", "raters and questions", truth, ours, others)
 
 
+def annotators(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
+    """Yield how severe each of ten people is, and how much each changes from the first rating to the last."""
+    raters, questions = 10, 20
+    person, question, model = np.array([(r, q, m) for r in range(raters) for q in range(questions) for m in (0, 1)]).T
+    columns = {"r": person.tolist(), "q": question.tolist(), "m": ["ab"[m] for m in model]}
+    found: dict[str, tuple[list[Ends], list[Ends]]] = {"severity": ([], []), "drift": ([], [])}
+    for _ in range(min(samples, 60)):
+        severity, drift = rng.normal(0, 0.5, raters), rng.normal(0, 1, raters)
+        order = np.argsort(rng.random((raters, 2 * questions)), axis=1).ravel()
+        time = order / (2 * questions - 1) - 0.5
+        latent = 0.5 * model + rng.normal(0, 1, questions)[question] - severity[person] + drift[person] * time
+        ratings = np.digitize(latent + rng.logistic(size=len(model)), [-2.5, -0.8, 0.8, 2.5]) + 1.0
+        data = columns | {"y": ratings.tolist()}
+        fitted = fit(MixedModel("y", ("m",), ("r", "q"), {"m": ("a", "b")}), data)
+        apart = annotator_severity(fitted, data, "r").people
+        changed = annotator_drift(fitted, columns["r"], order).people
+        true = severity - severity.mean()
+        for name, rows, df in (
+            ("severity", [(x.severity, x.low, x.high, true[int(str(x.annotator))]) for x in apart], raters - 1),
+            ("drift", [(x.change, x.low, x.high, drift[int(str(x.annotator))]) for x in changed], 2 * questions - 2),
+        ):
+            for value, low, high, truth in rows:
+                if value is not None and low is not None and high is not None:
+                    half = (high - low) / 2 * Z / float(t.isf(0.025, df))
+                    found[name][0].append((low - truth, high - truth))
+                    found[name][1].append((value - half - truth, value + half - truth))
+    for name, (ours, plain) in found.items():
+        figure = f"{name} of each of {raters} raters of 40 answers, log odds"
+        yield Setting(figure, "Laplace, Student's t", "these raters' ratings", 0.0, ours, {"normal": plain})
+
+
+def items(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
+    """Yield abilities and difficulties of item response models."""
+    ability, spread, count = np.array([-0.6, 0.0, 0.4, 0.9, 1.5]), 1.2, 60
+    nodes = np.linspace(-6, 6, 241) * spread
+    abilities: tuple[list[Ends], list[Ends]] = ([], [])
+    difficulties: tuple[list[Ends], list[Ends]] = ([], [])
+    for _ in range(min(samples, 100)):
+        hard = rng.normal(0, spread, count)
+        table = (rng.random((count, 5)) < expit(ability - hard[:, None])).astype(float)
+        scale = fit_questions(table)
+        drawn = np.array([fit_questions(table[rows]).ability for rows in resample(rng, count, 40)])
+        spreads = np.nanstd(drawn, axis=0)
+        for value, error, redrawn, truth in zip(scale.ability, scale.errors, spreads, ability, strict=True):
+            abilities[0].append((value - truth - Z * error, value - truth + Z * error))
+            abilities[1].append((value - truth - Z * redrawn, value - truth + Z * redrawn))
+        for value, error, row, truth in zip(scale.difficulty, scale.uncertainty, table, hard, strict=True):
+            difficulties[0].append((value - truth - Z * error, value - truth + Z * error))
+            p = expit(ability[:, None] - nodes)
+            mass = np.where(row[:, None] > 0, p, 1 - p).prod(axis=0) * norm.pdf(nodes / spread)
+            low, high = np.interp([0.025, 0.975], np.cumsum(mass) / mass.sum(), nodes)
+            difficulties[1].append((low - truth, high - truth))
+    of = f"by item response, {len(ability)} models and {count} questions"
+    other = {"normal, resampled questions": abilities[1]}
+    yield Setting(f"ability {of}", "sandwich, normal", "questions", 0.0, abilities[0], other)
+    other = {"posterior, told abilities and spread": difficulties[1]}
+    yield Setting(f"difficulty {of}", "posterior, normal", "answers", 0.0, difficulties[0], other)
+
+
+def places(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
+    """Yield the places of models, and τ between their orders on two benchmarks."""
+    reason = "of models that are nearly alike (two lines further) resampled places hold too little"
+    for levels, words in (
+        (np.array([0.75, 0.65, 0.6, 0.55, 0.53, 0.51]), "6 models that differ by 2 to 10 points"),
+        (np.linspace(0.6, 0.582, 10), "10 models that differ by 0.2 points"),
+    ):
+        yield from place(rng, levels, words, min(samples, 300), reason)
+
+
+def place(rng: np.random.Generator, levels: Floats, words: str, samples: int, reason: str) -> Iterator[Setting]:
+    """Yield the places of models with these accuracies."""
+    count, truth = len(levels), np.arange(1, len(levels) + 1)
+    ranges: tuple[list[Ends], list[Ends]] = ([], [])
+    taus: tuple[list[Ends], list[Ends]] = ([], [])
+    upper = np.triu_indices(count, 1)
+    for _ in range(samples):
+        signs, redrawn = [], []
+        for _ in range(2):
+            easy = rng.normal(0, 1, (100, 1))
+            credit = (easy + rng.normal(0, 1, (100, count)) < norm.ppf(levels) * 2**0.5).astype(float)
+            signs.append(significant_order(credit, count * (count - 1) // 2))
+            means = draw_times(rng, 100, 200) @ credit
+            redrawn.append(np.sign(means[:, :, None] - means[:, None, :])[:, *upper])
+        low, high = rank_range(significant_order(credit, count - 1))
+        ranges[0].extend(zip((low - truth).tolist(), (high - truth).tolist(), strict=True))
+        ranks = 1 + (means[:, :, None] < means[:, None, :]).sum(axis=2)
+        ends = np.quantile(ranks, [0.025, 0.975], axis=0) - truth
+        ranges[1].extend(zip(*ends.tolist(), strict=True))
+        taus[0].append(tau_range(*signs))
+        taus[1].append(percentile((redrawn[0] * redrawn[1]).mean(axis=1)))
+    method, other = "paired, all comparisons together", {"percentile bootstrap": ranges[1]}
+    yield Setting(f"place of each of {words}, 100 questions", method, "questions", 0.0, ranges[0], other, reason)
+    figure = f"τ = 1 of the orders of {words} on two benchmarks of 100 questions"
+    other = {"percentile bootstrap": taus[1]}
+    yield Setting(figure, method, "questions", 1.0, taus[0], other)
+
+
+def judges(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
+    """Yield a judge beside people, the agreement of people's numbers and of their codes, and Spearman's ρ."""
+    count, noise = 40, 0.8
+    r, j = 1 / (1 + noise**2), 1 / np.sqrt(1 + noise**2) / np.sqrt(1.25)
+    worth = j**2 / r * (1 - r) / (r * (1 - j**2 / r))
+    truths = {
+        "person with person": r,
+        "judge with person": j,
+        "judge less person": j - r,
+        "people": worth / (1 + worth),
+    }
+    ours: dict[str, list[Ends]] = {name: [] for name in (*truths, "α", "ρ", "MASI")}
+    others: dict[str, list[Ends]] = {name: [] for name in ours}
+    for _ in range(min(samples, 200)):
+        true = rng.normal(size=count)
+        people, judge = true + rng.normal(0, noise, (3, count)), true + rng.normal(0, 0.5, count)
+        given = people.T.tolist()
+        found = side_by_side(given, judge)
+        assert found
+        share = [(end / (1 + end)) if np.isfinite(end) else 1.0 for end in found.worth_interval or (0.0, np.inf)]
+        ends = found.people_interval, found.judge_interval, found.difference, (share[0], share[1])
+        for name, interval in zip(truths, ends, strict=True):
+            ours[name].append(interval)
+        alpha = interval_alpha(given)
+        assert alpha
+        ours["α"].append(alpha[1])
+        drawn: list[tuple[float, ...]] = []
+        rhos = []
+        for rows in resample(rng, count, 100):
+            x, y = people[:, rows], judge[rows]
+            between = np.mean([np.corrcoef(x[a], x[b])[0, 1] for a, b in ((0, 1), (0, 2), (1, 2))])
+            of_judge = np.mean([np.corrcoef(each, y)[0, 1] for each in x])
+            within = x.var(axis=0, ddof=1).mean()
+            values = between, of_judge, of_judge - between, (worth_in_people(of_judge, between) or 0.0)
+            drawn.append((*values[:3], 1 - 1 / (1 + values[3]), 1 - within / x.var(ddof=1)))
+            rhos.append(float(spearman(people[0][rows], y) or 0.0))
+        for name, column in zip((*truths, "α"), np.array(drawn).T, strict=True):
+            others[name].append(percentile(column))
+        ours["ρ"].append(drawn_interval(spearman(people[0], judge) or 0.0, rhos, count, least=-1.0))
+        others["ρ"].append(percentile(rhos))
+        codes = rng.random((count, 3)) < 0.4
+        seen = [[frozenset(np.flatnonzero(row ^ (rng.random(3) < 0.1)).astype(str)) for _ in range(3)] for row in codes]
+        sets = masi_alpha(seen)
+        assert sets
+        ours["MASI"].append((sets.low, sets.high))
+        again = [masi_alpha([seen[n] for n in rows], resamples=1) for rows in resample(rng, count, 60)]
+        others["MASI"].append(percentile([each and each.alpha for each in again]))
+    many = rng.random((3000, 3)) < 0.4
+    large = [[frozenset(np.flatnonzero(row ^ (rng.random(3) < 0.1)).astype(str)) for _ in range(3)] for row in many]
+    coded = masi_alpha(large, resamples=1)
+    assert coded
+    truths |= {"α": r, "ρ": 6 / np.pi * np.arcsin(j / 2), "MASI": coded.alpha}
+    words = {
+        "person with person": "correlation {} of two of 3 people, 40 answers",
+        "judge with person": "correlation {} of a judge with one of 3 people, 40 answers",
+        "judge less person": "difference {} of these correlations",
+        "people": "k / (1 + k) = {} of k people that a judge is worth",
+        "α": "interval α {} of 3 people, 40 answers",
+        "ρ": "Spearman's ρ = {} of 40 items",
+        "MASI": "α with MASI {} of 3 coders, 40 comments",
+    }
+    for name, truth in truths.items():
+        is_plain = name in ("judge less person", "people")
+        method = "expanded percentiles" if is_plain else "beta, resampled answers"
+        method = "Fisher's z, resampled units" if name == "MASI" else method
+        other = {"percentile bootstrap": others[name]}
+        yield Setting(words[name].format(f"{truth:.2f}"), method, "answers, these people", truth, ours[name], other)
+
+
 FAMILIES = {
     each.__name__: each
-    for each in (shares, correlations, differences, counts, agreement, marks, gamma, people, log_odds)
-}
+    for each in (
+        shares, correlations, differences, counts, agreement, judges, marks, gamma, people, log_odds, annotators, items,
+        places,
+    )
+}  # fmt: skip
 
 
 def measure(setting: Setting) -> dict[str, object]:
@@ -550,13 +751,18 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, help="page with the table, between its two comments")
     parser.add_argument("--read", type=Path, nargs="*", help="files with lines, instead of simulating")
     given = parser.parse_args()
-    lines = [json.loads(line) for path in given.read or () for line in path.read_text("utf-8").splitlines()]
-    for name in [] if given.read else given.only or FAMILIES:
+    chosen = [] if given.read else given.only or list(FAMILIES)
+    there = given.read or ([given.out] if given.only and given.out and given.out.exists() else [])
+    lines = [json.loads(line) for path in there for line in path.read_text("utf-8").splitlines()]
+    lines = [line for line in lines if line["family"] not in chosen]
+    for name in chosen:
         started = time.process_time()
         for setting in FAMILIES[name](np.random.default_rng(0), given.samples):
-            lines.append(measure(setting) | {"cpu_seconds": round(time.process_time() - started, 1)})
+            seconds = round(time.process_time() - started, 1)
+            lines.append({"family": name} | measure(setting) | {"cpu_seconds": seconds})
             print(json.dumps(lines[-1], ensure_ascii=False), flush=True)
             started = time.process_time()
+    lines.sort(key=lambda line: list(FAMILIES).index(line["family"]))
     if given.out:
         given.out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), "utf-8")
     if given.docs:

@@ -113,6 +113,19 @@ def hold_severities(result: Fit, study: Study) -> list[bool]:
     return held
 
 
+def tabulate(design: str, rows: list[dict[str, Any]]) -> list[str]:
+    """Return the lines of a design, the last with the false alarms of all its studies."""
+    of = [row for row in rows if row["design"] == design]
+    lines = [
+        f"| {DESIGN_WORDS[design]} | {KINDS[row['careless']]} | {row['studies']} | "
+        f"{'' if row['found'] is None else format(row['found'] / row['studies'], '.0%')} | "
+        f"{format(row['stated'], '.0%') if row['careless'] == 'random' else ''} | {row['false'] / row['studies']:.0%} |"
+        for row in of
+    ]
+    false, studies = (sum(row[name] for row in of) for name in ("false", "studies"))
+    return [*lines, f"| {DESIGN_WORDS[design]} | all of these | {studies} |  |  | {false / studies:.0%} |"]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--studies", type=int, default=40)
@@ -129,15 +142,18 @@ def main() -> None:
             if given.out:
                 given.out.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     if given.docs:
-        lines = [
-            f"| {DESIGN_WORDS[row['design']]} | {KINDS[row['careless']]} | {row['studies']} | "
-            f"{'' if row['found'] is None else format(row['found'] / row['studies'], '.0%')} | "
-            f"{row['false'] / row['studies']:.0%} |"
-            for row in rows
-        ]
-        head = ["| design | the careless person | studies | found | a careful person flagged |"]
+        lines = [line for design in dict.fromkeys(row["design"] for row in rows) for line in tabulate(design, rows)]
+        names = (
+            "design",
+            "the careless person",
+            "studies",
+            "found",
+            "power that is stated",
+            "a careful person flagged",
+        )
+        head = [f"| {' | '.join(names)} |", "| --- | --- | ---: | ---: | ---: | ---: |"]
         marks = "<!-- benchmarks/raters.py -->", "<!-- end of benchmarks/raters.py -->"
-        table = "\n".join([marks[0], "", *head, "| --- | --- | ---: | ---: | ---: |", *lines, "", marks[1]])
+        table = "\n".join([marks[0], "", *head, *lines, "", marks[1]])
         text = re.sub(f"{marks[0]}.*{marks[1]}", lambda _: table, given.docs.read_text("utf-8"), flags=re.DOTALL)
         given.docs.write_text(text, "utf-8")
     coverage = {} if given.read or given.docs else measure_coverage(given.studies)

@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from mores.types import Signature as Signature
     from mores.view.app import view_app as view_app
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 PUBLIC = {
     "mores.errors": ("ConfigError", "GateError", "InputError", "ModelError", "MoresError", "StoreError"),

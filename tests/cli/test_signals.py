@@ -6,6 +6,7 @@ import importlib
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,6 +54,22 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
     [folder] = home.glob("*.score")
     assert read_manifest(folder).status is Status.STOPPED
     assert not (folder / "judgements.jsonl").exists()
+
+
+def test_an_analysis_of_ratings_that_is_told_to_end(home: Path) -> None:
+    """It waits for nothing, so that only what computes can notice the signal; its figures would take seconds."""
+    rows = [f"q{n},m{m},r{(n + k) % 20},{1 + n * (m + k) % 5}" for n in range(600) for m in range(6) for k in range(4)]
+    Path("ratings.csv").write_text("\n".join(["question_id,model,annotator,rating", *rows]) + "\n", "utf-8")
+    arguments = ["rate", "ratings.csv", "--out", "run"]
+    process = subprocess.Popen(command(*arguments), cwd=home, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    while not (home / "run" / "run.json").exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert err.decode().endswith("stopped\n")
+    assert read_manifest(home / "run").status is Status.STOPPED
+    assert not (home / "run" / "rate.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -119,15 +119,30 @@ def test_eight_pairs_tell_nothing(judge: Judge) -> None:
     assert only.needed is not None
     assert 10 <= only.needed <= 2000
     assert only.line.startswith("judge: too few pairs to tell: scaled accuracy ")
-    assert only.line.endswith(f"on 8 pairs; about {only.needed:,} would be needed")
+    plan = f"to show that a judge is 0.2 above the baseline baseline-0, plan for about {only.needed:,} pairs"
+    assert only.line.endswith(f"on 8 pairs; {plan}")
 
 
-def test_as_many_pairs_as_it_asks_for_usually_tell() -> None:
-    few = advice(24, lambda gold: perfect(gold) if int(gold.sample.id) % 3 else inverted(gold))
+def correct_in(shown: int) -> Judge:
+    """Wrong about as many of every ten pairs as leaves so many."""
+    return lambda gold: perfect(gold) if 7 * int(gold.sample.id) % 10 < shown else inverted(gold)
+
+
+def test_as_many_pairs_as_it_plans_for_usually_show_a_judge_worth_using() -> None:
+    """A scaled accuracy of 0.2 is shown in about 80% of studies, whatever the few pairs happened to show."""
+    few = advice(30, correct_in(6))
     assert few.verdict == "too few"
     assert few.needed is not None
-    later = [advice(few.needed, accurate(2 / 3, seed)).verdict for seed in range(10)]
-    assert later.count("useful") >= 6
+    assert 350 <= few.needed <= 500  # 385 by the true variance
+    later = [advice(few.needed, accurate(0.6, seed)).verdict for seed in range(20)]
+    assert later.count("useful") >= 12
+
+
+def test_the_planned_number_of_pairs_does_not_follow_from_the_difference_seen() -> None:
+    """A judge that is as often wrong as another is correct varies as much, so that the plan is the same."""
+    seen = [advice(20, correct_in(shown), baselines=()) for shown in (4, 6)]
+    assert [each.verdict for each in seen] == ["too few", "too few"]
+    assert seen[0].needed == seen[1].needed
 
 
 def test_a_judge_that_is_no_better_than_a_baseline_is_told_so() -> None:

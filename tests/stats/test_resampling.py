@@ -120,6 +120,16 @@ def test_resampled_sums_are_scipys_with_the_same_draws() -> None:
     assert percentiles(drawn, confidence=0.9) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
+def test_quantiles_of_few_units_are_students() -> None:
+    """Means of resamples of n normal values spread √((n - 1) / n) times as much as Student's interval allows for."""
+    values = np.random.default_rng(15).normal(size=8)
+    drawn = resample_sums(values[:, None], resamples=200_000, seed=16)[:, 0] / 8
+    low, high = percentiles(drawn, units=8)
+    half = stats.t.isf(0.025, 7) * values.std(ddof=1) / np.sqrt(8)
+    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
+    assert percentiles(drawn, units=1e9) == pytest.approx(percentiles(drawn), abs=1e-3)
+
+
 def test_drawn_groups_come_whole() -> None:
     groups = np.array([2, 0, 1, 0, 2, 2])
     for times in resample_sums(np.eye(6), groups=groups, resamples=50):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from mores.studio.web.visit import COOKIE
@@ -38,6 +39,13 @@ def fill(page: Page, **values: Any) -> None:
         })"""
         count = page.evaluate(f"{script}({json.dumps(name)}, {json.dumps(value)})")
         assert count, f"no field {name} on {page.evaluate('location.href')}"
+
+
+def choose_file(page: Page, selector: str, path: Path) -> None:
+    """Choose a file in a form."""
+    root = page.send("DOM.getDocument")["root"]["nodeId"]
+    node = page.send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+    page.send("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
 
 
 def follow(page: Page, selector: str, timeout: float = 30.0) -> None:

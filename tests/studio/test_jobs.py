@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,21 +12,34 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import InterfaceError
 
 from mores.errors import InputError
-from mores.studio.data import incoming
+from mores.studio.data import imports, incoming
 from mores.studio.figures import Figures, summarise_votes
 from mores.studio.phrase import Phrase
 from mores.studio.progress import Cancelled, report, reporting
 from mores.studio.store import jobs as store
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import now
-from mores.studio.store.jobs import JobRunner, StudioJob, add_job, cancel_job, claim_job, list_jobs, read_job
+from mores.studio.store.jobs import (
+    ASKS,
+    UNANSWERED,
+    JobRunner,
+    StudioJob,
+    add_job,
+    cancel_job,
+    claim_job,
+    list_jobs,
+    read_job,
+)
 from mores.studio.store.statistics import Keeper, NotReady
 from mores.studio.store.tables import jobs, limits
 from mores.studio.web.routes import data
 from mores.studio.web.security import LIMITS
 from mores.studio.web.shared_limits import SharedLimiter
+from mores.studio.web.visit import COOKIE
 from mores.studio.workflow import Unknown
+from tests.browser import Browser, binary
 from tests.studio.play import Play
+from tests.studio.serving import choose_file, follow, serving, visitor
 from tests.studio.test_organise import question
 
 
@@ -260,6 +274,55 @@ def test_a_link_that_is_shown_once_waits_for_figures(database: Database, monkeyp
     question(organiser.stage)
     organiser.open("/me")
     assert "/join/" in organiser.send("/invite", role="verifier").text
+
+
+def test_a_file_that_nobody_answers_about_is_deleted_after_a_week(either: Database) -> None:
+    campaign = Play(either, "culturalteaming").campaign.id
+    runner = JobRunner(either, {"import": lambda *_: {ASKS: {}}})
+    kept: dict[str, str] = {}
+    for name, days in (("old", 0.1), ("new", -0.1)):
+        kept[name] = add_job(either, campaign, "import", name, {"name": name}, b"text")
+        runner.wake()
+        assert runner.wait(campaign, kept[name], 20).asks
+        made = now() - UNANSWERED - timedelta(days=days)
+        with either.write() as connection:
+            connection.execute(update(jobs).where(jobs.c.id == kept[name]).values(created=made))
+    runner.stop()
+    assert claim_job(either) is None
+    found = {row.id: (row.status, row.data) for row in either.fetch(select(jobs.c.id, jobs.c.status, jobs.c.data))}
+    assert found == {kept["old"]: ("cancelled", None), kept["new"]: ("asks", b"text")}
+
+
+@pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
+def test_an_import_is_cancelled_in_chromium(
+    database: Database, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, go_on, check = threading.Event(), threading.Event(), incoming.check_stopping
+
+    def wait(place: str) -> None:
+        if play.items() and not written.is_set():  # between two rows, where nothing is locked
+            written.set()
+            assert go_on.wait(60)
+        check(place)
+
+    monkeypatch.setattr(imports, "check_stopping", wait)
+    monkeypatch.setattr(data, "SOON", 0.0)
+    monkeypatch.setattr(imports, "BATCH", 1)
+    monkeypatch.setattr(store, "EVERY", 0.0)
+    play = Play(database, "marking", regions=["Kenya"], languages=["en"])
+    (tmp_path / "rows.csv").write_text("text,region\nOne.,Kenya\nTwo.,Kenya\nThree.,Kenya\n")
+    with serving(play.app) as address:
+        page = visitor(browser, address, play.organiser().browser.cookies[COOKIE])
+        page.open(f"{address}/c/{play.campaign.id}/data")
+        choose_file(page, "form[action$='/import'] input[type=file]", tmp_path / "rows.csv")
+        follow(page, "form[action$='/import'] button")
+        assert written.wait(60)
+        page.wait("document.body.innerText.includes('A file is being imported.')")
+        follow(page, "main form[action$='/cancel'] button")
+        page.wait("document.body.innerText.includes('It is being cancelled.')")
+        go_on.set()
+        page.wait("document.body.innerText.includes('It was cancelled. What was imported until then stays.')")
+    assert [item.content["text"] for item in play.items()] == ["One."]
 
 
 def test_an_import_that_meets_the_servers_end_goes_on_later(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from mores.studio import app
 from mores.studio.serve import prepare
 from mores.studio.store.campaigns import list_campaigns
 from tests.browser import Browser, Page, binary
-from tests.studio.serving import fill, follow, serving, visitor
+from tests.studio.serving import choose_file, fill, follow, serving, visitor
 from tests.studio.test_browser_marking import take
 from tests.studio.test_browser_marks import drag
 from tests.studio.test_browser_teaming import EXPORT
@@ -48,12 +48,6 @@ def picture(page: Page, name: str, width: int, tallest: int = 900) -> None:
     assert f"volunteers-{name}.png" in (DOCS / "volunteers.md").read_text("utf-8")
     if folder := os.environ.get("MORES_PICTURES"):
         keep_picture(page, Path(folder) / f"volunteers-{name}.png", width, tallest)
-
-
-def choose_file(page: Page, selector: str, path: Path) -> None:
-    root = page.send("DOM.getDocument")["root"]["nodeId"]
-    node = page.send("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
-    page.send("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
 
 
 def text(page: Page) -> str:

@@ -21,6 +21,7 @@ from mores.errors import ConfigError, InputError
 from mores.formatting import count, number, percent, span
 from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
+from mores.stats.influence import kendall_b
 from mores.stats.irt import (
     LEAST_FOR_DISCRIMINATION,
     LEAST_MODELS,
@@ -29,7 +30,6 @@ from mores.stats.irt import (
     fit_questions,
     predict_credit,
 )
-from mores.stats.resampling import draw_counts, percentiles
 from mores.stats.results import mean_result
 from mores.types import Record, Result, Signature
 
@@ -194,15 +194,8 @@ def try_form(table: Floats, size: int) -> ShortForm | None:
     taus = [kendall_tau_b(row[known], whole[known]) for row in predicted]
     by_lot = [tau for tau in taus[1:] if tau is not None]
     tau = Result(name="tau", value=taus[0], n=int(known.sum()))
-    # Signs of all pairs of models: resampling models weighs pairs.
-    signs = [np.sign(np.subtract.outer(row, row)) for row in (predicted[0][known], whole[known])]
-    drawn = np.concatenate(list(draw_counts(int(known.sum()))))
-    sums = [np.einsum("di,ij,dj->d", drawn, first * second, drawn, optimize=True) for first, second in
-            ((signs[0], signs[1]), (signs[0], signs[0]), (signs[1], signs[1]))]  # fmt: skip
-    with np.errstate(invalid="ignore", divide="ignore"):
-        resampled = sums[0] / np.sqrt(sums[1] * sums[2])
-    if tau.value is not None and np.isfinite(resampled).any():
-        low, high = percentiles(resampled[np.isfinite(resampled)])
+    if ordered := kendall_b(predicted[0][known], whole[known]):
+        low, high = ordered.interval()
         tau = tau.model_copy(update={"low": low, "high": high})
     error = float(np.abs(predicted[0][known] - whole[known]).mean())
     return ShortForm(size=size, tau=tau, by_lot=float(np.mean(by_lot)) if by_lot else None, error=error)

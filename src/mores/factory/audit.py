@@ -48,8 +48,8 @@ SMOOTH = 4
 NEIGHBOURS = 15
 COMMON = 20
 """Runs of characters that more than one in this many texts has do not count as similarity."""
-BLOCK = 256
-"""Texts whose neighbours are searched at a time, to limit memory."""
+BLOCK = 64
+"""Texts whose neighbours are searched at a time, so that they stay in the processor's cache."""
 MOST = 12_000
 """Maximum texts that an audit reads."""
 
@@ -67,7 +67,7 @@ class Auditor(NamedTuple):
 
 def audit_texts(
     auditors: Iterable[tuple[str, Auditor]],
-    texts: Sequence[str],
+    texts: Iterable[str],
     correct: Sequence[bool],
     folds: Sequence[int],
     parts: Mapping[str, Integers],
@@ -77,7 +77,8 @@ def audit_texts(
     thinned = {part: thin(rows) for part, rows in parts.items()}
     looked_at = np.unique(np.concatenate(list(thinned.values())))
     labels, fold_of = np.asarray(correct, dtype=bool)[looked_at], np.asarray(folds, dtype=np.int64)[looked_at]
-    chosen = [texts[place] for place in looked_at.tolist()]
+    read = set(looked_at.tolist())
+    chosen = [text for place, text in enumerate(texts) if place in read]
     places = {part: np.searchsorted(looked_at, rows) for part, rows in thinned.items()}
     for name, auditor in auditors:
         seen = SeenTexts(auditor.look(chosen), labels, fold_of)
@@ -117,34 +118,43 @@ def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
     """Classify by gradient boosting of small trees, each of which asks for one column and then another."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     asked = np.sort(np.argsort(-counts, kind="stable")[:SPLITS_OF])
-    rows, others = rows[:, asked].tocsc(), others[:, asked].tocsc()
+    # The sums of `MOST` texts fit into 32 bits.
+    rows, others = rows[:, asked].astype(np.int32).tocsc(), others[:, asked].tocsc()
     columns = rows.T
     wanted = np.where(correct, ONE, 0)
     odds, odds_of_others = np.zeros(len(correct), np.int64), np.zeros(others.shape[0], np.int64)
     for _ in range(TREES):
         chance = probability(odds)
-        slopes = np.stack([wanted - chance, chance * (ONE - chance) // ONE])
+        slopes = np.stack([wanted - chance, chance * (ONE - chance) // ONE]).astype(np.int32)
         leaf, leaf_of_others = np.zeros(len(odds), np.int64), np.zeros(len(odds_of_others), np.int64)
-        leaves = 1
+        leaves, having_column = 1, (columns @ slopes.T).T[:, None].astype(np.int64)
         while leaves < LEAVES:
-            for node, column in enumerate(_best_columns(columns, slopes, leaf, leaves)):
+            if leaves > 1:  # of the two halves of each leaf, one is read and the other is the rest
+                upper = _sums(columns, slopes, leaf, np.arange(leaves // 2, leaves))
+                having_column = np.concatenate([having_column - upper, upper], axis=1)
+            for node, column in enumerate(_best_columns(having_column, slopes, leaf, leaves)):
                 for matrix, place in ((rows, leaf), (others, leaf_of_others)):
                     having = matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]
                     place[having[place[having] == node]] += leaves
             leaves *= 2
-        sums = np.stack([[slope[leaf == node].sum() for slope in slopes] for node in range(leaves)])
+        sums = np.stack([[slope[leaf == node].sum(dtype=np.int64) for slope in slopes] for node in range(leaves)])
         values = sums[:, 0] * ONE // (sums[:, 1] + SMOOTH * ONE // 4) // 2
         odds += values[leaf]
         odds_of_others += values[leaf_of_others]
     return odds_of_others
 
 
-def _best_columns(columns: Any, slopes: Integers, leaf: Integers, leaves: int) -> list[int]:
+def _sums(columns: Any, slopes: Any, leaf: Integers, nodes: Integers) -> Integers:
+    """Return the sums of both slopes over the texts of each leaf that have each column."""
+    of_leaf = (slopes[:, None] * (leaf == nodes[:, None])).reshape(2 * len(nodes), -1)
+    sums: Integers = (columns @ of_leaf.T).T.reshape(2, len(nodes), -1).astype(np.int64)
+    return sums
+
+
+def _best_columns(having: Integers, slopes: Any, leaf: Integers, leaves: int) -> list[int]:
     """Return the column that divides each leaf best (the gain of second-order boosting)."""
     inside = leaf == np.arange(leaves)[:, None]
-    of_leaf = (slopes[:, None] * inside).reshape(2 * leaves, -1)
-    having = (columns @ of_leaf.T).T.reshape(2, leaves, -1)
-    lacking = of_leaf.sum(axis=1).reshape(2, leaves, 1) - having
+    lacking = (slopes[:, None] * inside).sum(axis=2, dtype=np.int64)[:, :, None] - having
     gains = sum(part[0] * part[0] / (part[1] + SMOOTH * ONE / 4) for part in (having, lacking))
     best: list[int] = np.argmax(gains, axis=1).tolist()
     return best

@@ -18,7 +18,7 @@ from mores import culture
 from mores.engine.progress import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
-from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts
+from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts, thin
 from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.compose import compose, text_drafts
 from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word
@@ -97,12 +97,17 @@ class Golds:
             place = {"group": self._group_of[gold.item], "split": SPLIT_OF[self._fold_of[gold.item]]}
             yield gold.model_copy(update=place)
 
-    def texts(self) -> Iterator[tuple[Draft, str]]:
-        """Yield each draft with its output text."""
+    @property
+    def drafts(self) -> Sequence[Draft]:
+        """The drafts, in the order of the pairs."""
+        return self._chosen
+
+    def texts(self) -> Iterator[str]:
+        """Yield the output text of each draft."""
         wrapper = _wrapper(self._recipe)
         for draft in self._chosen:
             worded = draft.worded
-            yield draft, worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
+            yield worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
 
     def facts(self) -> CorrectFacts:
         """Return the facts of the items that the pairs are made of; opinions are not facts."""
@@ -188,11 +193,11 @@ def build(
     golds = Golds(_choose(recipe, strata, (group_of, fold_of), built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
     if len(golds):  # by classifiers that were not used for balancing, on whole texts
-        chosen, texts = zip(*golds.texts(), strict=True)
+        chosen = golds.drafts
         chosen_auditors = AUDITORS if recipe.edition == 2 else AUDITORS | {"word pairs": WORD_PAIRS}
         auditors = session.progress.track("auditing texts", chosen_auditors.items(), len(chosen_auditors))
         correct, folds_of = [draft.correct for draft in chosen], [fold_of[draft.item.name] for draft in chosen]
-        make = partial(audit_texts, auditors, texts, correct, folds_of, _parts(chosen))
+        make = partial(audit_texts, auditors, golds.texts(), correct, folds_of, _parts(chosen))
         kind = dict[str, dict[str, Shortcut]]
         built.audits = session.work.keep("auditing texts", _inputs(chosen, fold_of), kind, make)
     return built
@@ -374,9 +379,9 @@ def _choose(
     if balances_words:  # those that the cap keeps once more
         limited = _balance_words(recipe, _by_stratum(chosen), places, session, "balancing words again")
         chosen = [draft for part in limited.values() for draft in part]
-    built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
+    built.paper_shortcuts = _audits(recipe, plain, fold_of, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
-    built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", session)
+    built.shortcuts = built.paper_shortcuts if same else _audits(recipe, chosen, fold_of, "auditing", session)
     before, after = (Counter(d.item.source for part in some.values() for d in part) for some in (plainly, sampled))
     built.lost = {source: before[source] - after[source] for source in before}
     return chosen
@@ -414,12 +419,17 @@ def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
     return (f"{draft.key} {fold_of[draft.item.name]}" for draft in drafts)
 
 
-def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: BuildSession) -> dict[str, Shortcut]:
-    parts = _parts(chosen)
+def _audits(
+    recipe: BuildRecipe, chosen: list[Draft], fold_of: dict[str, int], stage: str, session: BuildSession
+) -> dict[str, Shortcut]:
+    # From edition 3 on, the guesser reads as many texts as the other classifiers.
+    parts = {name: rows if recipe.edition == 2 else thin(rows) for name, rows in _parts(chosen).items()}
 
     def make() -> dict[str, Shortcut]:
-        seen = see_drafts(chosen, fold_of)
-        return {name: audit(seen.take(rows)) for name, rows in session.progress.track(stage, parts.items(), len(parts))}
+        read = np.unique(np.concatenate(list(parts.values())))
+        seen = see_drafts([chosen[place] for place in read.tolist()], fold_of)
+        tracked = session.progress.track(stage, parts.items(), len(parts))
+        return {name: audit(seen.take(np.searchsorted(read, rows))) for name, rows in tracked}
 
     return session.work.keep(stage, _inputs(chosen, fold_of), dict[str, Shortcut], make)
 

@@ -14,9 +14,12 @@ import math
 import re
 import unicodedata
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import count as numbers_from
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,10 +72,10 @@ def count_tokens(texts: Iterable[Iterable[str]]) -> Any:
     """Return the count of each token, such as a word, in each text; columns are tokens in order of appearance."""
     from scipy.sparse import csr_matrix
 
-    columns: dict[str, int] = {}
+    columns: defaultdict[str, int] = defaultdict(numbers_from().__next__)
     cells, starts = array("q"), array("q", [0])
     for text in texts:
-        cells.extend(columns.setdefault(token, len(columns)) for token in text)
+        cells.extend(map(columns.__getitem__, text))
         starts.append(len(cells))
     counts = csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(starts) - 1, len(columns)))
     counts.sum_duplicates()
@@ -184,14 +187,14 @@ class _Marking:
 
     def __init__(self, first: int = 0) -> None:
         self._first = first
-        self._tokens: dict[str, int] = {}
+        self._tokens: defaultdict[str, int] = defaultdict(numbers_from().__next__)
         self._blocks: list[tuple[npt.NDArray[np.int32], Integers]] = []
 
     def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
         """Add some texts with the tokens of each, none twice, and other columns, which are before those of tokens."""
         known, cells, starts = self._tokens, array("i"), array("q", [0])
         for text in tokens:
-            cells.extend(known.setdefault(token, len(known)) for token in text)
+            cells.extend(map(known.__getitem__, text))
             starts.append(len(cells))
         at = np.array(starts, np.int64)
         found, before = others or (np.zeros(0, np.int64), np.zeros(len(at), np.int64))
@@ -281,7 +284,7 @@ _SIGNS = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
         ("digits", r"\d"),
-        ("signs", r"[^\w\s]|_"),
+        ("signs", r"[\W_]"),
         ("sentences", r"[.!?。！？।؟]+"),
         ("commas", r"[,،、，;；]"),
     )
@@ -298,11 +301,13 @@ def _class(name: str, count: int) -> str:
 def shape(text: str) -> Iterator[str]:
     """Yield the shape of a text: its length, digits, capitals, signs and sentences, each as a class."""
     words = text.split()
+    spaces = len(text) - sum(map(len, words))
     yield _class("characters", len(text))
     yield _class("words", len(words))
-    yield _class("capitals", sum([word[:1].isupper() for word in words]))
+    yield _class("capitals", sum(map(str.isupper, map(itemgetter(0), words))))
     for name, pattern in _SIGNS:
-        yield _class(name, len(pattern.findall(text)))
+        found = len(pattern.findall(text))
+        yield _class(name, found - spaces if name == "signs" else found)
     yield f"\0begins {unicodedata.category(text[0]) if text else ''}"
     yield f"\0ends {text[-1] if text and not text[-1].isalnum() else ''}"
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
-from math import comb, isqrt
+from itertools import pairwise, product
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -77,10 +77,12 @@ class _Balance:
             SEEN_BY_GROUP: np.array([number % FOLDS for number in by_group], dtype=np.int64),
         }
         cells: dict[tuple[Any, ...], int] = {}
-        self._cells = [cells.setdefault((d.stratum, folds[d.item.name]), len(cells)) for d in self._drafts]
+        numbers = [cells.setdefault((d.stratum, folds[d.item.name]), len(cells)) for d in self._drafts]
+        self._cells = np.array(numbers, np.int64)
         words = [list(dict.fromkeys(folded(draft.answer))) for draft in self._drafts]
         spoken = [f"\0{draft.item.language}" for draft in self._drafts]
         self._words = count_tokens([*of_text, language] for of_text, language in zip(words, spoken, strict=True))
+        self._columns = self._words.tocsc()
         self._seen = words_and_pairs([folded(draft.answer) for draft in self._drafts])
         self._left = np.ones(len(self._drafts), dtype=bool)
 
@@ -88,25 +90,23 @@ class _Balance:
         """Return what is left, in pairs."""
         sides: dict[int, dict[bool, list[Draft]]] = defaultdict(lambda: {True: [], False: []})
         for row in np.flatnonzero(self._left):
-            sides[self._cells[row]][bool(self._correct[row])].append(self._drafts[row])
+            sides[int(self._cells[row])][bool(self._correct[row])].append(self._drafts[row])
         both = (zip(sides[cell][True], sides[cell][False], strict=True) for cell in sorted(sides))
         return [draft for pairs in both for pair in pairs for draft in pair]
 
     def leave_out_words(self) -> bool:
         """Leave out some texts with words that are unevenly spread; return whether there were such words."""
-        wrong, correct = (self._words[self._left & (self._correct == label)].sum(axis=0) for label in (False, True))
-        difference = np.asarray(wrong - correct).ravel()
-        total = np.asarray(wrong + correct).ravel()
+        ones = self._left.astype(np.int64)
+        difference, total = self._columns.T @ np.where(self._correct, -ones, ones), self._columns.T @ ones
         tilted = tilted_words(difference.tolist(), total.tolist())
         if not tilted:
             return False
-        roots = np.array([isqrt(number) for number in total.tolist()])
+        roots = np.sqrt(total).astype(np.int64)
         weights = np.where(np.abs(difference) > roots, 256 * difference // np.maximum(roots, 1), 0)
         scores = np.where(self._correct, -1, 1) * (self._words @ weights)
-        columns = self._words.tocsc()
         is_out = False
         for word in tilted:
-            having = columns.indices[columns.indptr[word] : columns.indptr[word + 1]]
+            having = self._columns.indices[self._columns.indptr[word] : self._columns.indptr[word + 1]]
             with_word = np.zeros(len(scores), dtype=bool)
             with_word[having] = True
             side = bool(difference[word] < 0)
@@ -138,17 +138,20 @@ class _Balance:
 
     def _leave_out(self, heavy: Any, partners: Any, scores: Integers, most: int) -> bool:
         """Leave out texts of one label, the highest scores first, each with one of the other label in its cell."""
-        order = np.argsort(-scores, kind="stable")
-        side = bool(self._correct[np.flatnonzero(heavy)[0]]) if heavy.any() else False
-        waiting: dict[int, list[int]] = defaultdict(list)
-        for row in order[self._left[order] & partners[order] & (self._correct[order] != side)][::-1].tolist():
-            waiting[self._cells[row]].append(row)
+        rows = np.flatnonzero(self._left & heavy)
+        if not len(rows):
+            return False
+        others = np.flatnonzero(self._left & partners & (self._correct != self._correct[rows[0]]))
+        rows, others = (some[np.argsort(-scores[some], kind="stable")] for some in (rows, others))
+        others = others[np.argsort(self._cells[others], kind="stable")]  # of each cell together, in their order
+        bounds = np.searchsorted(self._cells[others], np.arange(self._cells.max() + 2)).tolist()
+        waiting = [iter(others[first:last].tolist()) for first, last in pairwise(bounds)]
         count = 0
-        for row in order[self._left[order] & heavy[order]].tolist():
+        for row in rows.tolist():
             if count == most:
                 break
-            if others := waiting[self._cells[row]]:
-                self._left[[row, others.pop()]] = False
+            if (other := next(waiting[self._cells[row]], None)) is not None:
+                self._left[[row, other]] = False
                 count += 1
         return count > 0
 
@@ -158,19 +161,19 @@ def tilted_words(differences: Sequence[int], totals: Sequence[int]) -> list[int]
 
     `differences` are their wrong texts less their correct ones, `totals` all their texts.
     """
-    cells = zip(differences, totals, strict=True)
-    chances = sorted((chance(abs(apart), total), place) for place, (apart, total) in enumerate(cells) if total > 1)
-    tested, last = len(chances), 0
+    apart, total = np.abs(np.asarray(differences, np.int64)), np.asarray(totals, np.int64)
+    tested, last = int(np.count_nonzero(total > 1)), 0
+    notable = np.flatnonzero((total > 1) & (apart * apart > total)).tolist()  # the others cannot be significant
+    chances = sorted((chance(int(apart[place]), int(total[place])), place) for place in notable)
     for rank, (value, _) in enumerate(chances, 1):
         if value * tested * FALSE_DISCOVERIES <= rank << 64:
             last = rank
     tilted = [place for _, place in chances[:last]]
     more, less = RATIO
-    for place, (apart, total) in enumerate(zip(differences, totals, strict=True)):
-        fewer = (total - abs(apart)) // 2
-        if total >= OFTEN and (total - fewer) * less > fewer * more and place not in tilted:
-            tilted.append(place)
-    return tilted
+    fewer = (total - apart) // 2
+    lopsided = (total >= OFTEN) & ((total - fewer) * less > fewer * more)
+    lopsided[tilted] = False
+    return tilted + np.flatnonzero(lopsided).tolist()
 
 
 @lru_cache(maxsize=200_000)

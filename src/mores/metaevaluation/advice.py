@@ -91,7 +91,9 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
         verdict, line = "worse", f"worse than guessing here: {shown}; do not use it for texts like these"
     elif min(result.high, above) >= WORTH:
         needed = _needed(result, test)
-        verdict, line = "too few", f"too few pairs to tell: {shown}; about {count(needed)} would be needed"
+        than = f"the baseline {best.metric}" if best else "guessing"
+        plan = f"to show that a judge is {WORTH:g} above {than}, plan for about {count(needed, 'pair')}"
+        verdict, line = "too few", f"too few pairs to tell: {shown}; {plan}"
     else:
         than = f"the baseline {best.metric} ({number(best.accuracy)})" if best and result.low > 0 else "guessing"
         verdict, line = "not better", f"not better than {than} here: {shown}; do not use it for texts like these"
@@ -99,11 +101,11 @@ def _advice(judge: MetricEvaluation, best: MetricEvaluation | None, test: Metric
 
 
 def _needed(result: Result, test: MetricComparison | None) -> int:
-    """Return how many pairs show the difference seen, or one of `WORTH` if that is more, in 80% of studies."""
-    value, low, high, n = (
-        (test.difference, test.low, test.high, test.n) if test else (result.value, result.low, result.high, result.n)
-    )
-    assert value is not None
+    """Return how many pairs show a difference of `WORTH` in 80% of studies, if pairs differ as these do.
+
+    The difference that these few pairs happen to show is no part of it.
+    """
+    low, high, n = (test.low, test.high, test.n) if test else (result.low, result.high, result.n)
     error = ((high or 0.0) - (low or 0.0)) / (2 * _SIDES)
-    needed = n * ((_SIDES + _POWER) * error / max(value, WORTH)) ** 2
+    needed = n * ((_SIDES + _POWER) * error / WORTH) ** 2
     return 10 * ceil(max(needed, n + 1) / 10)

@@ -202,7 +202,7 @@ class Advice(Record):
     line: str
     """The same in words, with the figures."""
     needed: int | None = None
-    """About how many pairs would tell, where there are too few."""
+    """How many pairs to plan for where there are too few."""
 
 
 class Meta(Record):

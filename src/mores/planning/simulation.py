@@ -68,7 +68,7 @@ class Trial:
 
 
 def normal(rng: np.random.Generator, spread: float, *shape: int) -> Floats:
-    """Return effects with a standard deviation."""
+    """Return effects with a standard deviation, in single precision: its seven digits are enough for a power."""
     return rng.standard_normal(shape, dtype=np.float32) * np.float32(spread)
 
 

@@ -186,7 +186,7 @@ def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAM
     totals = drawn @ rows
     n = totals.sum(axis=1)
     alphas = 1 - ratios((n - 1) * differing, n**2 - (totals**2).sum(axis=1))
-    return coefficient_interval(value, alphas, len(counts), _unlike(counts), _split(counts))
+    return coefficient_interval(value, alphas, len(counts), count_unlike(counts), count_split(counts))
 
 
 def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
@@ -201,7 +201,7 @@ def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) 
     observed = drawn @ ((rows**2).sum(axis=1) - n) / (len(counts) * n * (n - 1))
     chance = ((drawn @ rows / (len(counts) * n)) ** 2).sum(axis=1)
     kappas = ratios(observed - chance, 1 - chance)
-    return coefficient_interval(value, kappas, len(counts), _unlike(counts), _split(counts))
+    return coefficient_interval(value, kappas, len(counts), count_unlike(counts), count_split(counts))
 
 
 def coefficient_interval(value: float, drawn: _Array, units: int, unlike: float, split: int) -> Interval:
@@ -227,12 +227,12 @@ def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
     return rows, drawn.astype(np.float64)
 
 
-def _unlike(counts: _Array) -> float:
+def count_unlike(counts: _Array) -> float:
     """Return how many units a coefficient rests on: those of which chance would not make the ratings alike."""
     return len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
 
 
-def _split(counts: _Array) -> int:
+def count_split(counts: _Array) -> int:
     """Return how many units raters differ about."""
     return int((counts.max(axis=1) < counts.sum(axis=1)).sum())
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mores.stats.agreement import coefficient_interval, count_split, count_unlike
 from mores.stats.classification import ratios
-from mores.stats.intervals import drawn_interval
 from mores.stats.resampling import RESAMPLES, draw_counts
 
 Codes = frozenset[str]
@@ -63,5 +63,6 @@ def masi_alpha(units: Sequence[Sequence[Codes]], *, resamples: int = RESAMPLES, 
     totals = draws @ counts
     expected = ((totals @ distances) * totals).sum(axis=1)
     alphas = 1 - ratios((totals.sum(axis=1) - 1) * (draws @ differing), expected)
-    low, high = drawn_interval(float(alphas[0]), alphas[1:], len(shared), least=-1.0)
-    return SetAgreement(float(alphas[0]), low, high, len(shared))
+    value, rests_on = float(alphas[0]), count_unlike(counts)
+    low, high = coefficient_interval(value, alphas[1:], len(shared), rests_on, count_split(counts))
+    return SetAgreement(value, low, high, len(shared))

@@ -179,11 +179,21 @@ def _draw_units(units: int, resamples: int, seed: int, width: int = 1) -> Iterat
         yield rng.integers(0, units, size=(stop - start, units), dtype=np.intp)
 
 
-def percentiles(values: Floats, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the interval of a statistic's resampled values, of those that are defined."""
+def percentiles(values: Floats, confidence: float = 0.95, units: float = np.inf) -> tuple[float, float]:
+    """Return the interval of a statistic's resampled values, of those that are defined.
+
+    With few `units` resampled values are less spread than the statistic: their quantiles are then those that give the
+    mean of a sample Student's interval (T. C. Hesterberg, The American Statistician 69 (2015), 371-386).
+    """
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence:g}; expected a share between 0 and 1, such as 0.95")
-    low, high = np.quantile(values[~np.isnan(values)], [(1 - confidence) / 2, (1 + confidence) / 2])
+    tail = (1 - confidence) / 2
+    if np.isfinite(units):
+        from scipy.special import ndtr, stdtrit  # half a second
+
+        n = max(units, 2.0)
+        tail = float(ndtr(stdtrit(n - 1, tail) * np.sqrt(n / (n - 1))))
+    low, high = np.quantile(values[~np.isnan(values)], [tail, 1 - tail])
     return float(low), float(high)
 
 

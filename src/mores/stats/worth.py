@@ -103,9 +103,9 @@ def side_by_side(
         people_interval=drawn_interval(float(people), drawn[0], units, least=-1.0),
         judge=float(of_judge),
         judge_interval=drawn_interval(float(of_judge), drawn[1], units, least=-1.0),
-        difference=percentiles(drawn[1] - drawn[0]),
+        difference=percentiles(drawn[1] - drawn[0], units=units),
         worth=worth_in_people(float(of_judge), float(people)),
-        worth_interval=percentiles(finite) if finite.size else None,
+        worth_interval=percentiles(finite, units=units) if finite.size else None,
         answers=len(columns),
         ratings=int(columns[:, 0].sum()),
     )

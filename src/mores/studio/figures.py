@@ -26,6 +26,7 @@ from mores.stats.classification import Bools, Floats
 from mores.stats.distributions import ShareEstimate, share_of
 from mores.stats.intervals import Interval, ratio_interval
 from mores.stats.marks import AgreementFigure
+from mores.studio.copies import find_copies
 
 
 class Given(NamedTuple):
@@ -106,6 +107,8 @@ class Figures:
     agreement: Sequence[StageAgreement] = ()
     people: Mapping[str, PersonFigures] = field(default_factory=dict)
     times: Sequence[StageTime] = ()
+    copies: Sequence[tuple[str, str]] = ()
+    """Pairs of people with more rare answers in common than chance explains."""
 
 
 Indices = npt.NDArray[np.integer[Any]]
@@ -189,10 +192,13 @@ def summarise_votes(
     by_stage = [
         (stage, judged & (table.stage == table.stages.index(stage))) for stage in stages if stage in table.stages
     ]
+    told = judged & (table.label >= 0)
+    copies = find_copies(table.unit[told], table.person[told], table.label[told])
     return Figures(
         agreement=[agreement for stage, mine in by_stage if (agreement := measure_agreement(stage, table, mine))],
         people=measure_people(table, judged, written or {}, count_seconds) if count_seconds else {},
         times=[time for stage, mine in by_stage if (time := _time(stage, table.seconds[mine]))],
+        copies=[(table.people[pair.person], table.people[pair.other]) for pair in copies],
     )
 
 

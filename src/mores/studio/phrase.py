@@ -32,7 +32,11 @@ class Phrase(str):
     def join(cls, parts: Iterable[str], separator: str = ", ") -> str:
         """Join several texts, each of which is translated alone; empty where there is none."""
         values = {f"part{number}": part for number, part in enumerate(parts)}
-        return cls(separator.join(f"{{{name}}}" for name in values), **values) if values else ""
+        if not values:
+            return ""
+        phrase = super().__new__(cls, separator.join(values.values()))
+        phrase.template, phrase.values = separator.join([f"{{{name}}}" for name in values]), values
+        return phrase
 
 
 def phrase_share(part: int, whole: int, missing: int = 0) -> str:

@@ -83,6 +83,7 @@ class StudioServer(uvicorn.Server):
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         gc.freeze()  # modules stay: the collector would look through all of them while an export is made
+        gc.set_threshold(20_000, 20, 20)  # and records in no circle are most of what an export makes
         super().run(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -162,6 +162,8 @@ def _identity(snapshot: Snapshot) -> str:
         & standings.keys()
         for settled in ("", "same")
     }
+    compared = {frozenset((m.person.id, other)) for m in snapshot.members for other in m.alike}
+    alike[""] |= {other for pair in snapshot.figures.copies for other in pair[1:] if frozenset(pair) not in compared}
     if count := len(alike[""] - alike["same"]):
         sentences.append(f"{form.count(count, 'account')} may belong to somebody who also has another one.")
     if count := len(alike["same"]):

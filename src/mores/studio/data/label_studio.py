@@ -17,11 +17,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from pydantic_core import to_json
+
 from mores.errors import InputError
 from mores.io.exports import locate
 from mores.studio.data.incoming import METADATA, ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import MadeJson, Spool, SpooledFile, indent_json
+from mores.studio.data.tables import Spool, SpooledFile
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
 from mores.studio.provenance import last_votes
@@ -31,10 +33,6 @@ from mores.studio.workflow import CampaignStage, is_judged
 
 CHOSEN = ("choice", "choices", "scale", "check", "select")
 MISSING = "missing"
-NEXT = "\n "
-"""Before each line of an object in a list."""
-RESULT = f"{NEXT}   "
-"""Before the line that ends the results of an annotation."""
 OURS = {"mores_item", "mores_stage", "region", "language"}
 
 
@@ -44,9 +42,7 @@ def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile | SpooledFile]
     names: dict[str, None] = {}
     for number, item in enumerate(snapshot.read(), 1):
         names |= dict.fromkeys(item.content)
-        tasks.write(
-            f"{',' if number > 1 else '['}\n {indent_json(to_task(snapshot, number, item, stage), NEXT)}".encode()
-        )
+        tasks.write((b",\n" if number > 1 else b"[\n") + to_json(to_task(snapshot, number, item, stage)))
     tasks.write(b"\n]\n" if snapshot.items else b"[]\n")
     yield SpooledFile("tasks.json", tasks)
     if stage and snapshot.items:
@@ -69,9 +65,7 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
         form, about = stage.form(item), main_text(item.content)
         given = last_votes(item, stage.name)
         different = {repr(vote.answer): vote.answer for vote in given}  # most people give the same answer
-        results = {
-            key: MadeJson(indent_json(to_results(form, answer, about), RESULT)) for key, answer in different.items()
-        }
+        results = {key: to_results(form, answer, about) for key, answer in different.items()}
         annotations = [
             {
                 "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),

@@ -9,16 +9,17 @@ by model: `score`, `error_spans`, `textfield`), `actions` with times, `user_id` 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
+
+from pydantic_core import to_json
 
 from mores.errors import InputError
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import Spool, SpooledFile, indent_json
+from mores.studio.data.tables import Spool, SpooledFile
 from mores.studio.form import StudioForm
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content, ItemVote
@@ -28,27 +29,25 @@ MODEL = "item"
 """The name under which an item's text stands in `tgt`, where it is not a model's."""
 OURS = "mores"
 """The field that keeps what pearmut has no place for."""
-DOCUMENT = "\n  "
-"""Before each line of a document."""
 SCORES = ("score", "rating")
-_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
     """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
     stage, campaign, log = judged_stage(snapshot), Spool(), Spool()
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
-    head = indent_json({"info": info, "campaign_id": snapshot.campaign.id, "data": []})
-    campaign.write(head.removesuffix("]\n}").encode())
+    campaign.write(to_json({"info": info, "campaign_id": snapshot.campaign.id, "data": []}).removesuffix(b"]}"))
     for number, item in enumerate(snapshot.read()):
         forms = {each.name: each.form(item) for each in snapshot.campaign.flow.stages}
         shown = to_item(snapshot, item, forms, _marked(forms[stage.name]) if stage else None)
-        campaign.write(f"{',' if number else ''}{DOCUMENT}{indent_json([shown], DOCUMENT)}".encode())
+        document = to_json([shown])
+        campaign.write((b",\n" if number else b"\n") + document)
         votes = last_votes(item, stage.name) if stage else []
-        rest = f'"item": {_json([shown])}, "user_id": ' if votes else ""  # the same in every line about the item
-        lines = [f"{_json(to_line(vote, shown))[:-1]}, {rest}{_json(snapshot.number(vote.person))}" for vote in votes]
-        log.write("".join([f'{line}, "item_i": {number}}}\n' for line in lines]).encode())
-    campaign.write(b"\n ]\n}\n" if snapshot.items else b"]\n}\n")
+        rest = b',"item":%b,"item_i":%d,"user_id":%%b}\n' % (document.replace(b"%", b"%%"), number)  # in every line
+        numbers = [to_json(snapshot.number(vote.person)) for vote in votes]
+        lines = [to_json(to_line(vote, shown))[:-1] + rest % by for vote, by in zip(votes, numbers, strict=True)]
+        log.write(b"".join(lines))
+    campaign.write(b"\n]}\n")
     yield SpooledFile("campaign.json", campaign)
     yield SpooledFile("annotations.jsonl", log)
 

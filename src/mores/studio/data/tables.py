@@ -10,11 +10,11 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from math import isfinite
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from pydantic_core import to_json
 
 from mores.io import formulas
 from mores.io.arrow import import_parquet
@@ -38,7 +38,7 @@ WHOLE = frozenset((list, dict, bool))
 """What a cell holds as JSON."""
 GROUP = 20_000
 """Rows of a Parquet file that are in memory at once; a larger table has several groups of rows."""
-_json, _text = json.JSONEncoder(ensure_ascii=False).encode, json.encoder.encode_basestring
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _CELLS: dict[str, str] = {}
 END = "\0"
 """Ends a line until all columns are known; no text of the studio has it."""
@@ -222,7 +222,7 @@ class JsonTable(RowTable):
     """Rows as JSON Lines."""
 
     def _write(self) -> None:
-        self._file.write("".join([f"{_json(row)}\n" for row in self._rows]).encode())
+        self._file.write(b"".join([to_json(row) + b"\n" for row in self._rows]))  # in a third of json's time
         self._rows = []
 
 
@@ -242,11 +242,12 @@ class CsvTable(RowTable):
     def _write(self) -> None:
         names = self._names
         rows = [flatten(row, self._nested) for row in self._rows]
-        for row in rows:
-            if not row.keys() <= names.keys():
-                names |= dict.fromkeys(row)
+        shapes = {tuple(row) for row in rows}  # mostly one: the columns of all rows
+        for shape in shapes:
+            names |= dict.fromkeys(shape)
         order = list(names)
-        lines = formulas.to_csv([*(row.values() if list(row) == order else map(row.get, order)), END] for row in rows)
+        same = shapes == {tuple(order)}
+        lines = formulas.to_csv([*(row.values() if same else map(row.get, order)), END] for row in rows)
         self._parts.append((len(names), self._file.write(lines.encode())))
         self._rows = []
 
@@ -357,35 +358,6 @@ TABLES: Mapping[str, Callable[[Sequence[str]], RowTable]] = {
 def to_csv(rows: Iterable[Row], nested: Sequence[str]) -> bytes:
     """Return rows as CSV."""
     return CsvTable(nested).fill(rows).close("").read()
-
-
-class MadeJson(str):
-    """A part of a file that is JSON already, with the margin of its place."""
-
-
-def _scalar(value: Any) -> str | None:
-    """Return the JSON of a text, number, boolean or None, or what is JSON already; None of anything else."""
-    kind = type(value)
-    if kind is str:
-        return _text(value)
-    if kind is bool:
-        return "true" if value else "false"
-    if kind is int or (kind is float and isfinite(value)):
-        return repr(value)
-    return "null" if value is None else value if kind is MadeJson else None
-
-
-def indent_json(value: Any, margin: str = "\n") -> str:
-    """Return JSON as `json.dumps` writes it with `indent=1`, in a fraction of its time."""
-    inner = f"{margin} "
-    if type(value) is dict and value:
-        lines = [
-            f"{inner}{_text(name)}: {_scalar(inside) or indent_json(inside, inner)}" for name, inside in value.items()
-        ]
-        return f"{{{','.join(lines)}{margin}}}"
-    if type(value) in (list, tuple) and value:
-        return f"[{','.join([inner + (_scalar(inside) or indent_json(inside, inner)) for inside in value])}{margin}]"
-    return _scalar(value) or _json(value)
 
 
 def flatten(row: Row, nested: Sequence[str]) -> Row:

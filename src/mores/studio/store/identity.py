@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hmac
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import choice
@@ -68,12 +68,20 @@ def forget_signals(connection: Connection, campaign: str) -> None:
 
 
 def settle_alike(
-    database: Database, campaign: Campaign, person: str, other: str, settled: Settled, by: str | None
+    database: Database,
+    campaign: Campaign,
+    person: str,
+    other: str,
+    settled: Settled,
+    by: str | None,
+    copies: Collection[tuple[str, str]] = (),
 ) -> None:
-    """Keep what an organiser found out about two accounts that look alike."""
+    """Keep what an organiser found out about two accounts that look alike; `copies` do by their answers alone."""
     here = (members.c.campaign == campaign.id, members.c.person == person)
     with database.write() as connection:
         alike = connection.execute(select(members.c.alike).where(*here)).scalar() or {}
+        if (person, other) in copies:
+            alike = {other: {"by": ["answers"]}} | alike
         if other not in alike or settled not in ("same", "different"):
             raise Refused("These two accounts were not found to be alike.")
         changed = alike | {other: alike[other] | {"settled": settled}}
@@ -87,7 +95,7 @@ class Alike(NamedTuple):
     person: str
     other: str
     by: tuple[str, ...]
-    """What they have in common: name, browser, time."""
+    """What they have in common: name, browser, time, answers."""
     settled: Settled
     answered: int = 0
     """Items that both have answered."""
@@ -95,10 +103,20 @@ class Alike(NamedTuple):
     """Those of them with the same answer."""
 
 
-def list_alike(database: Database, campaign: Campaign, limit: int) -> list[Alike]:
-    """Return the accounts that look alike, those that nobody has settled and that have the most in common first."""
+def list_alike(
+    database: Database, campaign: Campaign, limit: int, copies: Iterable[tuple[str, str]] = ()
+) -> list[Alike]:
+    """Return the accounts that look alike, those that nobody has settled and that have the most in common first.
+
+    `copies` are those who gave the same rare answers.
+    """
     query = select(members.c.person, members.c.alike).where(members.c.campaign == campaign.id)
-    pairs = [(row.person, other, about) for row in database.fetch(query) for other, about in (row.alike or {}).items()]
+    known = {(row.person, other): about for row in database.fetch(query) for other, about in (row.alike or {}).items()}
+    for person, other in copies:
+        place = (other, person) if (other, person) in known else (person, other)
+        about = known.get(place, {"by": []})
+        known[place] = about | {"by": list(dict.fromkeys((*about["by"], "answers")))}
+    pairs = [(*place, about) for place, about in known.items()]
     pairs.sort(key=lambda pair: (pair[2].get("settled", "") != "", "name" not in pair[2]["by"], pair[0], pair[1]))
     found = []
     for person, other, about in pairs[:limit]:

@@ -27,6 +27,8 @@ from mores.studio.workflow import Refused, Unknown
 
 LOST = timedelta(seconds=60)
 """How long a process may say nothing about its job before another takes it."""
+UNANSWERED = timedelta(days=7)
+"""How long a file waits for the answer of who sent it; then it is deleted."""
 TRIES = 3
 """Processes that may die of a job before nobody takes it any more."""
 EVERY = 0.5
@@ -128,7 +130,11 @@ def confirm_job(database: Database, job: StudioJob) -> None:
 
 def claim_job(database: Database) -> tuple[StudioJob, bytes] | None:
     """Take the oldest job that waits, or whose process is gone; None where there is none. What three processes died of
-    has failed."""
+    has failed, and what nobody has answered for a week is cancelled."""
+    forgotten = (jobs.c.status == ASKS, jobs.c.created < now() - UNANSWERED)
+    if database.fetch(select(jobs.c.id).where(*forgotten).limit(1)):
+        with database.write() as connection:
+            connection.execute(update(jobs).where(*forgotten).values(status="cancelled", ended=now(), data=None))
     lost = and_(jobs.c.status == "running", or_(jobs.c.seen.is_(None), jobs.c.seen < now() - LOST))
     query = select(*_COLUMNS, jobs.c.data).where(or_(jobs.c.status == "waiting", lost)).order_by(jobs.c.created)
     if not database.fetch(query.with_only_columns(jobs.c.id).limit(1)):

@@ -137,6 +137,8 @@ def lexical(rule: str, item: SourceItem) -> list[TextEdit]:
     taken: set[int] = set()
     edits: list[TextEdit] = []
     for replacement in swaps(rule, primary(item)):
+        if not replacement.pattern.search(item.answer):  # as nearly always
+            continue
         for edit in replacement.edits(item.answer):
             covered = set(range(edit.start, edit.end))
             if not covered & taken:  # the first, longer expression counts

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mores.factory.items import SourceItem
 from mores.io.values import read_packaged_toml
@@ -21,8 +20,7 @@ UNSPACED = {"zh", "ja"}
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
-@dataclass(frozen=True)
-class TextEdit:
+class TextEdit(NamedTuple):
     """`answer[start:end]` becomes `new`."""
 
     start: int
@@ -35,7 +33,7 @@ class TextEdit:
 
     def shifted(self, by: int) -> TextEdit:
         """Return the edit moved by so many code points."""
-        return replace(self, start=self.start + by, end=self.end + by)
+        return self._replace(start=self.start + by, end=self.end + by) if by else self
 
     def apply(self, answer: str) -> str:
         return answer[: self.start] + self.new + answer[self.end :]

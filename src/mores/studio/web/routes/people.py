@@ -122,7 +122,7 @@ def _people(
         problem=problem,
         nothing=NOTHING_DONE,
         invitations=open_invitations(database, campaign),
-        alike=list_alike(database, campaign, PAGE),
+        alike=list_alike(database, campaign, PAGE, figures.copies),
         link=link,
         qr=_draw(link),
     )
@@ -286,7 +286,9 @@ def release_author(member: Someone, place: Organising, _form: Form) -> Response:
 def settle(member: Someone, place: Organising, form: Form) -> Response:
     """Say whether two accounts that look alike are the same person's."""
     settled: Settled = "same" if form.get("settled") == "same" else "different"
-    settle_alike(place.database, place.campaign, member.person.id, form.get("other"), settled, place.person.id)
+    copies = read_figures(place.database, place.campaign).copies
+    pair = member.person.id, form.get("other")
+    settle_alike(place.database, place.campaign, *pair, settled, place.person.id, copies)
     return place.go("/people")
 
 
