@@ -121,6 +121,10 @@ def follow(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch, stand_in: s
         for line in re.sub(r"^cat >.*?^END$", "", block, flags=re.DOTALL | re.MULTILINE).split("\n"):
             if not line or line.startswith(NEEDS_NETWORK):
                 continue
+            if match := re.fullmatch(r"mkdir (\w+) && cd \1(?: +#.*)?", line):
+                Path(match[1]).mkdir()
+                monkeypatch.chdir(match[1])
+                continue
             words = shlex.split(line.replace(".embedded.", f".{file_name(stand_in)}.") if stand_in else line)
             assert words[0] == "mores"
             model = ["--model", stand_in] if stand_in and words[1] == "score" else []
@@ -140,7 +144,7 @@ def test_the_first_screen_leads_to_a_result(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
     output = follow(FIRST_SCREEN, tmp_path, monkeypatch, stand_in=stand_in)
     assert "text ← Answer, instruction ← Question" in output
-    assert "chopsticks" in (tmp_path / "page.html").read_text("utf-8")
+    assert "chopsticks" in Path("page.html").read_text("utf-8")
     if not stand_in:
         table = CliRunner().invoke(mores, ["show", "answers.csv.embedded.score"]).output
         shown = "\n".join(map(str.rstrip, table.splitlines()))
@@ -152,7 +156,7 @@ def test_the_tutorial_leads_to_a_page(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
     output = follow(TUTORIAL, tmp_path, monkeypatch, stand_in="fake:first-word")
     assert "too few pairs to tell" in output
-    assert "chopsticks" in (tmp_path / "page.html").read_text("utf-8")
+    assert "chopsticks" in Path("page.html").read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -160,7 +164,7 @@ def test_the_tutorial_leads_to_a_page(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_tutorial_leads_to_a_page_with_the_embedded_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = follow(TUTORIAL, tmp_path, monkeypatch)
     assert "too few pairs to tell" in output
-    run = tmp_path / "texts.jsonl.embedded.score"
+    run = Path("texts.jsonl.embedded.score")
     table = CliRunner().invoke(mores, ["show", str(run)]).output
     assert "\n".join(map(str.rstrip, table.splitlines())) in TUTORIAL
     judgements = open_run(run).records("judgements.jsonl", Judgement)

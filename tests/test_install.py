@@ -110,6 +110,29 @@ def test_every_extra_that_users_install_is_known() -> None:
     assert set(EXTRAS) == set(declared) - {"dev", "docs"}
 
 
+ALONE = """
+import sys
+sys.modules |= dict.fromkeys({missing!r})
+{start}
+"""
+
+
+@pytest.mark.parametrize(
+    ("extras", "start"),
+    [
+        (("serve", "studio"), "from mores.studio import app; app('studio.db', model='none')"),
+        (("serve",), "import mores; mores.serve_app('fake:clean'); mores.view_app('.')"),
+    ],
+)
+def test_a_server_starts_with_the_packages_of_its_extra(extras: tuple[str, ...], start: str, tmp_path: Path) -> None:
+    """As in the container, which has no other extra but Parquet's."""
+    there = {module for extra in extras for module in EXTRAS[extra]}
+    missing = {module for modules in EXTRAS.values() for module in modules} - there
+    code = ALONE.format(missing=sorted(missing), start=start)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 # Another `mores`
 
 

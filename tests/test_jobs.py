@@ -236,6 +236,7 @@ def test_the_script_of_the_organiser(tmp_path: Path) -> None:
     output = do("organiser", tmp_path, "", "results")
     assert "3 texts, 3 judged" in output
     assert "Texts by region" in output
+    assert "Texts by Model" in output, "a column that the studio only keeps"
     assert "Japan" in (tmp_path / "marked.html").read_text("utf-8")
 
 

@@ -24,5 +24,5 @@ END
 else
     read -r campaign < made.txt
     mores studio --database weddings.db export "$campaign" marked
-    mores show marked/judgements.jsonl --by Country --html marked.html
+    mores show marked/judgements.jsonl --by Country --by Model --html marked.html
 fi

@@ -76,7 +76,11 @@ def test_runs_are_listed(mores: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert "complete" in done.stdout
     assert done.stdout.rstrip().endswith("1 run")
-    [printed] = json.loads(mores("runs", "bench", "--json").stdout)
+    Path("bench", "other").mkdir()
+    Path("bench", "other", "run.json").write_text('{"made": "by another program"}')
+    listed = mores("runs", "bench", "--json")
+    assert f"note: not listed: {Path('bench', 'other', 'run.json')}: " in listed.stderr
+    [printed] = json.loads(listed.stdout)
     assert printed["folder"] == str(Path("bench", EASY, "fake_a.jsonl"))
     assert (printed["kind"], printed["name"], printed["status"]) == ("bench", EASY, "complete")
     assert printed["headline"].startswith(f"{EASY}, {model}: accuracy ")

@@ -232,7 +232,7 @@ def test_columns_that_compete_and_the_default_instruction(mores: Run) -> None:
     ) in done.stderr
     done = mores("score", "a.csv", "--model", "fake:clean", "--columns", "text=output", "--html", "page.html")
     told = "“Generate a culturally correct text.”"
-    assert f"no instruction in 2 of 2 texts: the judge is told {told}" in done.stderr
+    assert f"no instruction in 2 of 2 texts: the judge is told {told}; if a column has it, name it" in done.stderr
     assert f"{told} for 2 texts that had none" in Path("page.html").read_text("utf-8")
 
 

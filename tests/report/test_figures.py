@@ -17,7 +17,7 @@ import pytest
 from mores.errors import ConfigError
 from mores.report.base import drawing, figures
 from mores.report.base.blocks import Fold, PageBlock, Section
-from mores.report.base.charts import Amounts, Chart, IntervalRow, Intervals
+from mores.report.base.charts import Amounts, Chart, IntervalRow, Intervals, Stack, StackPart, Stacks
 from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid
 from mores.report.base.plots import Curves, ScoreHistogram
@@ -124,6 +124,17 @@ def test_a_figure_is_as_wide_as_the_column(tmp_path: Path, width: float) -> None
 
 
 @pytest.mark.usefixtures("_only_svg")
+@pytest.mark.usefixtures("_only_svg")
+def test_a_share_of_nothing_has_no_colour(tmp_path: Path) -> None:
+    parts = [StackPart("major", 0), StackPart("minor", 1)]
+
+    def bars(folder: str, *counts: list[int]) -> int:
+        write([Stacks("shares", [Stack(str(given), given) for given in counts], parts)], [], tmp_path / folder)
+        return len(re.findall("<path d=[^>]* clip-path", (tmp_path / folder / "shares.svg").read_text()))
+
+    assert bars("all", [30, 30], [20, 40]) - bars("some", [30, 30], [60, 0]) == 1
+
+
 def test_names_and_order(tmp_path: Path) -> None:
     names = tmp_path / "names.toml"
     names.write_text('"openai:gpt-4.1" = "GPT-4.1"\n"hf:aya" = "Aya Expanse"\n')

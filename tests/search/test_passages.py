@@ -186,3 +186,14 @@ def test_what_is_no_corpus(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_text("x")
     with pytest.raises(InputError, match="not a corpus"):
         find_documents(tmp_path / "a.pdf")
+
+
+def test_a_table_of_facts(tmp_path: Path) -> None:
+    """A column of another name has no option: options name the columns of the texts that are judged."""
+    (tmp_path / "a.csv").write_text("Fact,Source\nOmani coffee has cardamom.,me\n")
+    [document] = find_documents(tmp_path / "a.csv")
+    assert [(each.text, each.source) for each in read_passages(document)] == [("Omani coffee has cardamom.", "me")]
+    (tmp_path / "a.csv").write_text("Knowledge,Source\nOmani coffee has cardamom.,me\n")
+    with pytest.raises(InputError, match=r"a.csv:1: no field 'text'.*found 'Knowledge', 'Source'") as caught:
+        list(read_passages(document))
+    assert caught.value.setting == ""

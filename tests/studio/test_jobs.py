@@ -33,7 +33,8 @@ from mores.studio.store.jobs import (
 from mores.studio.store.statistics import Keeper, NotReady
 from mores.studio.store.tables import jobs, limits
 from mores.studio.web.routes import data
-from mores.studio.web.security import LIMITS, SharedLimiter
+from mores.studio.web.security import LIMITS
+from mores.studio.web.shared_limits import SharedLimiter
 from mores.studio.web.visit import COOKIE
 from mores.studio.workflow import Unknown
 from tests.browser import Browser, binary

@@ -319,6 +319,7 @@ def send_file(organiser: Player, campaign: str, text: str, name: str = "a.csv") 
     return organiser.browser.post(f"/c/{campaign}/import", data=data, files=files)
 
 
+KEPT = "kept and exported; people do not see it"
 WEDDINGS = "Question asked,Country,Model answer,Notes\nWhat is worn?,Kenya,A kanga.,odd\nWho pays?,Kenya,The groom.,\n"
 
 
@@ -328,7 +329,7 @@ def test_columns_have_the_names_that_other_tables_of_mores_may_have(database: Da
     organiser = play.organiser()
     asked = send_file(organiser, play.campaign.id, WEDDINGS).text
     read = dict(re.findall(r'<td><bdi translate="no">([^<]+)</bdi></td><td>(?:<code>)?([^<]+)<', asked))
-    expected = {"Question asked": "instruction", "Country": "region", "Model answer": "text", "Notes": "not read"}
+    expected = {"Question asked": "instruction", "Country": "region", "Model answer": "text", "Notes": KEPT}
     assert read == expected
     assert "2 items" in asked
     assert play.items() == []
@@ -341,6 +342,36 @@ def test_columns_have_the_names_that_other_tables_of_mores_may_have(database: Da
     assert organiser.send(confirm).status_code == 200
     assert organiser.send(cancel).status_code == 200
     assert len(play.items()) == 2, "answering twice changes nothing"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio", "pearmut"])
+def test_columns_that_are_not_read_stay_with_their_rows(database: Database, form: str) -> None:
+    """In every export, and when an export is imported again; nobody who marks sees them."""
+    table = "text,Model,Age group,Empty\nA kanga.,small,18-30,\nA kanga too.,large,31-50,\n"
+    kept = [{"Model": "small", "Age group": "18-30"}, {"Model": "large", "Age group": "31-50"}]
+    play, other = (Play(database, "marking", regions=["Kenya"], languages=["en"]) for _ in range(2))
+    bring(play, "own.csv", table)
+    assert [item.content["metadata"] for item in play.items()] == kept
+    marker = play.person(Role.ANNOTATOR)
+    assert marker.take()
+    shown = marker.open(f"/items/{marker.item}").text
+    assert "A kanga" in shown
+    assert not re.search("18-30|31-50", shown)
+    archive = ZipFile(BytesIO(export(play.organiser(), form).content))
+    if form == "label-studio":
+        assert b"$metadata" not in archive.read("config.xml"), "nor does anybody who marks there"
+    name = {"label-studio": "tasks.json", "pearmut": "campaign.json"}.get(form, f"items.{form}")
+    bring(other, name, archive.read(name).decode())
+    assert [item.content for item in other.items()] == [item.content for item in play.items()]
+
+
+def bring(play: Play, name: str, text: str) -> None:
+    """Import a file, whatever the studio asks about it."""
+    organiser = play.organiser()
+    page = send_file(organiser, play.campaign.id, text, name).text
+    for confirm in re.findall(r'action="/c/[^/]+(/jobs/\w+/confirm)"', page):
+        page = organiser.send(confirm).text
+    assert "were imported" in page
 
 
 def test_a_file_that_is_not_meant_so_is_forgotten(database: Database) -> None:

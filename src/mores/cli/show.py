@@ -73,7 +73,7 @@ def runs(settings: FolderSettings, output: JsonSettings) -> None:
     """
     from mores.report.lists import runs_table
 
-    listed = find_runs(settings.folder)
+    listed = find_runs(settings.folder, on_bad=lambda error: click.echo(f"note: not listed: {error}", err=True))
     rows = [{"folder": str(run.path)} | run.manifest.model_dump(mode="json") for run in listed]
     print_result(rows, runs_table(listed), output.json)
 

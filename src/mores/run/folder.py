@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from asyncio import CancelledError
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -230,10 +230,21 @@ def open_run(path: Path | str) -> Run:
     return REGISTRY.find(manifest.kind)(folder, manifest)
 
 
-def find_runs(folder: Path | str, kind: str | None = None) -> list[Run]:
-    """Return all runs in a folder and below, in order; InputError where there is none."""
-    paths = [path.parent for path in sorted(Path(folder).rglob(MANIFEST))]
-    runs = [open_run(path) for path in paths]
+def find_runs(
+    folder: Path | str, kind: str | None = None, on_bad: Callable[[InputError], object] | None = None
+) -> list[Run]:
+    """Return all runs in a folder and below, in order; InputError where there is none.
+
+    `on_bad` is told which cannot be read, such as another program's; without it, the first is an error.
+    """
+    runs: list[Run] = []
+    for path in sorted(Path(folder).rglob(MANIFEST)):
+        try:
+            runs.append(open_run(path.parent))
+        except InputError as error:
+            if on_bad is None:
+                raise
+            on_bad(error)
     if kind:
         runs = [run for run in runs if run.kind == kind]
     if not runs:

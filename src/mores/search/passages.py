@@ -28,7 +28,12 @@ _FIELDS = ("title", "source", "url", "date", "language", "region", "licence")
 _EXPECTED = f"'text' and, if there are, {', '.join(map(repr, _FIELDS))}"
 _WANTED = Wanted(
     (
-        TableColumn("text", ("passage", "content", "body"), ("paragraph", "document", "passage text"), needed=True),
+        TableColumn(
+            "text",
+            ("passage", "content", "body"),
+            ("paragraph", "document", "passage text", "fact", "facts", "evidence", "statement"),
+            needed=True,
+        ),
         TableColumn("title", (), ("headline", "heading")),
         TableColumn("url", (), ("link", "web address"), kind="metadata"),
         *(TableColumn(name, kind="metadata") for name in ("source", "date", "language", "region")),
@@ -107,6 +112,14 @@ def parts(text: Passage, by_line: bool) -> Iterator[Passage]:
 
 def read_texts(document: Document) -> Iterator[Passage]:
     """Yield the texts of a file as they are, each as one passage; a bad row raises InputError."""
+    try:
+        yield from _read_texts(document)
+    except InputError as error:
+        error.setting = ""  # columns are chosen for the texts that are judged
+        raise
+
+
+def _read_texts(document: Document) -> Iterator[Passage]:
     source, reader = find_source(document.path), ColumnReader(_WANTED)
     if source.format == "text":
         yield Passage(_decoded(source), 1, source.path.stem)
@@ -129,12 +142,12 @@ def read_texts(document: Document) -> Iterator[Passage]:
 def _by_our_names(reader: ColumnReader, row: TableRow) -> dict[str, Any]:
     """Return the fields of a row of a table; a row without a text has an empty one."""
     if problem := _WANTED.problem(tuple(row.values), is_row=True):
-        raise row.error(problem, setting="columns")
+        raise row.error(problem)
     match = reader.match(tuple(row.values))
     try:
         values = {column.name: reader.value(match, row.values, column.name) for column in _WANTED.columns}
     except InputError as error:
-        raise row.error(str(error), setting=error.setting) from error
+        raise row.error(str(error)) from error
     if row.source.format in ARROW:  # days and numbers are such there
         values = {name: value if value is None else str(value) for name, value in values.items()}
     return values | {"text": "" if values["text"] is None else values["text"]}

@@ -118,6 +118,7 @@ def sample_of(item: CampaignItem, name: str, instruction: object, text: str, sou
         language=item.language or None,
         region=item.region or None,
         source=str(source) if source else None,
+        metadata=kept if isinstance(kept := item.content.get("metadata"), dict) else {},
     )
 
 

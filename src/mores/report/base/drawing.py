@@ -292,7 +292,8 @@ def _stacks(figure: Any, chart: Stacks) -> None:
         for y, (stack, n) in enumerate(zip(chart.stacks, sizes, strict=True)):
             share, colour, few = stack.counts[place] / (n or 1), _colour(part.colour), is_few(n)
             look = {"color": "white" if few else colour, "edgecolor": colour if few else "white", "linewidth": 0.9}
-            axes.barh(y, share, left=starts[y], **look)
+            if share:
+                axes.barh(y, share, left=starts[y], **look)
             if share * room > _width(figure, [f"{share:.0%}"], small) + 0.05 and share >= NARROW / 2:
                 ink = colour if few else "white" if _is_dark(colour) else INK
                 middle = starts[y] + share / 2

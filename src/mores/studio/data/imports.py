@@ -24,7 +24,7 @@ from mores.io.fields import name_columns
 from mores.io.rows import Reading, read_rows
 from mores.io.source import SUFFIXES, TableSource
 from mores.metric.mqm_tsv import Segment, read_mqm_tsv
-from mores.studio.data.incoming import ImportedAnswer, Incoming, check_stopping, read_json
+from mores.studio.data.incoming import METADATA, ImportedAnswer, Incoming, check_stopping, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.form import FormError, FormField, StudioForm, as_sent, read_form, storable_values
@@ -157,7 +157,8 @@ def read_table_rows(
             for column, value in given.items():
                 if isinstance(value, float) and not math.isfinite(value):
                     raise InputError(f"{column!r} is {value}, which is not a number; write a number or a text")
-            rows.append(_row(storable_values(given | about), row.place))
+            others = _kept(reader.extras(match, row.values), row.values.get(METADATA), left[match.others])
+            rows.append(_row(storable_values(given | about), row.place, storable_values(others)))
         except InputError as error:
             unclear = error.setting == "columns"  # which the terminal could name
             problem = f"{str(error).partition(';')[0]}; rename one of them" if unclear else error
@@ -165,8 +166,16 @@ def read_table_rows(
         if len(rows) > MOST_ROWS:
             raise InputError(f"{name}: more than {MOST_ROWS:,} items; import at most {MOST_ROWS:,} at once")
     unread = dict.fromkeys(name for others, names in left.items() for name in others if name in names)
-    note(reader.report(source).model_copy(update={"unread": tuple(unread)}))
+    table = reader.report(source)
+    kept = tuple(name for name in table.kept if name in unread)
+    note(table.model_copy(update={"unread": tuple(unread), "kept": kept}))
     return rows
+
+
+def _kept(extras: Mapping[str, Any], metadata: object, left: frozenset[str]) -> dict[str, Any]:
+    """Return what stays with a row of the columns that are no content, and of the metadata that Mores wrote."""
+    given = metadata if isinstance(metadata, dict) and METADATA in left else {}
+    return given | {name: value for name, value in extras.items() if name in left}
 
 
 def _is_inside(column: str) -> bool:
@@ -174,7 +183,7 @@ def _is_inside(column: str) -> bool:
     return column.startswith("content.")
 
 
-def _row(values: Mapping[str, Any], place: str) -> Incoming:
+def _row(values: Mapping[str, Any], place: str, others: Mapping[str, Any]) -> Incoming:
     """Return a row as an item: our own tables have the content apart, in others every field is content."""
     where, tongue, name = (str(values.get(key) or "").strip() for key in ("region", "language", "id"))
     if isinstance(values.get("content"), dict):
@@ -189,7 +198,7 @@ def _row(values: Mapping[str, Any], place: str) -> Incoming:
             content.setdefault(stem, []).append(value)
         elif key not in ("region", "language", "id"):
             content[key] = value
-    return Incoming(place, content, where, tongue, id=name)
+    return Incoming(place, content, where, tongue, id=name, metadata=others)
 
 
 def _cell(value: Any) -> Any:
@@ -238,7 +247,7 @@ def read_items_files(
     `note` is told which column of each table was read as what. InputError names the file, the line and the fix.
     """
     target = find_import_stage(campaign, stage)
-    rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form, note)]
+    rows = [row.apart() for name, data in files for row in _read_file(campaign, target, data, name, form, note)]
     names = ", ".join(name for name, _ in files)
     incoming = campaign.kind.join(rows)
     if not incoming:
@@ -304,6 +313,7 @@ def check(campaign: Campaign, stage: CampaignStage, row: Incoming) -> Incoming:
     answers = tuple(
         given._replace(answer=_read(form, given.answer, f"{place}: {given.person}")) for given in row.answers
     )
+    content |= {METADATA: dict(row.metadata)} if row.metadata else {}
     return Incoming(place, content, where, tongue, answers)
 
 

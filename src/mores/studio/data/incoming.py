@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -11,6 +12,9 @@ from mores.errors import InputError
 from mores.studio.form import storable_values
 from mores.studio.progress import STOPPING, report
 from mores.studio.records import Content
+
+METADATA = "metadata"
+"""The field of an item's content that keeps the columns of its row that the campaign does not read."""
 
 
 def check_stopping(place: str) -> None:
@@ -42,6 +46,19 @@ class Incoming(NamedTuple):
     answers: tuple[ImportedAnswer, ...] = ()
     id: str = ""
     """Its name in the file, where it has one."""
+    metadata: Mapping[str, Any] = {}
+    """What its row has in columns that the campaign does not read; nobody who judges sees it."""
+
+    def apart(self) -> Incoming:
+        """Return it with the metadata that its content has, as in our exports, beside the content."""
+        if not isinstance(kept := self.content.get(METADATA), dict):
+            return self
+        content = {name: value for name, value in self.content.items() if name != METADATA}
+        return self._replace(content=content, metadata=kept | dict(self.metadata))
+
+    def shared(self, other: Incoming) -> dict[str, Any]:
+        """Return what another row's other columns say too: what holds for both."""
+        return {name: value for name, value in self.metadata.items() if other.metadata.get(name) == value}
 
 
 def read_json(text: str, place: str) -> Any:

@@ -21,7 +21,7 @@ from pydantic_core import to_json
 
 from mores.errors import InputError
 from mores.io.exports import locate
-from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
+from mores.studio.data.incoming import METADATA, ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.data.tables import Spool, SpooledFile
 from mores.studio.form import FormField, StudioForm
@@ -154,7 +154,8 @@ def _span(name: str, number: int, span: Mapping[str, Any], about: str) -> dict[s
 
 def to_config(form: StudioForm, names: Sequence[str], about: str) -> str:
     """Return a labelling interface for Label Studio with the texts of the items and the questions of the form."""
-    lines = ["<View>", *(f"  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>" for name in names)]
+    texts = (f"  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>" for name in names if name != METADATA)
+    lines = ["<View>", *texts]
     for field in form.fields:
         shared = f"name={quoteattr(field.name)} toName={quoteattr(about)}"
         lines.append(f"  <Header value={quoteattr(field.label)}/>")

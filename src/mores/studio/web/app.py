@@ -29,7 +29,8 @@ from mores.studio.store.statistics import NotReady
 from mores.studio.web.logs import RequestLog
 from mores.studio.web.pages import DEFAULT, STATIC, environment, hash_static_files
 from mores.studio.web.routes import account, campaigns, data, decide, health, known, organise, people, practice, work
-from mores.studio.web.security import Guard, Limiter, SharedLimiter
+from mores.studio.web.security import Guard, Limiter
+from mores.studio.web.shared_limits import SharedLimiter
 from mores.studio.web.visit import SIGN_IN, Elsewhere, Studio, visit, wants_json
 from mores.studio.worker import AskWorker
 from mores.studio.workflow import Refused, Unknown

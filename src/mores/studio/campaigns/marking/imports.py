@@ -98,7 +98,8 @@ def _together(first: Incoming, second: Incoming) -> Incoming:
     judges = [str(row.content.get("judge") or "") for row in (first, second)]
     errors = [error for report in reports for error in report.get("errors", ())]
     return first._replace(
-        content=first.content | {"report": {"errors": errors}, "judge": ", ".join(filter(None, judges))}
+        content=first.content | {"report": {"errors": errors}, "judge": ", ".join(filter(None, judges))},
+        metadata=first.shared(second),
     )
 
 

@@ -131,7 +131,11 @@ def join(rows: Sequence[Incoming]) -> list[Incoming]:
                 raise InputError(f"a second answer of {model!r} to this question, after {first}; keep one")
             places[*key, model] = row.place
             known = joined.get(key)
-            joined[key] = row._replace(content=content) if known is None else merge(known, content)
+            joined[key] = (
+                row._replace(content=content)
+                if known is None
+                else merge(known, content)._replace(metadata=known.shared(row))
+            )
         except InputError as error:
             raise InputError(f"{row.place}: {error}") from error
     return [*whole, *joined.values()]
