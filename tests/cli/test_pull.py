@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -248,12 +249,16 @@ def test_the_reader_judges_with_its_adapter_once_mores_has_one(tmp_path: Path, m
     assert (model.warning, model.name) == ("a note", "reader")
 
 
+def reader_results() -> list[dict[str, Any]]:
+    results = EXAMPLES.parent / "benchmarks" / "results" / "reader.jsonl"
+    return [json.loads(line) for line in results.read_text("utf-8").splitlines()]
+
+
 def test_the_reader_comes_with_the_adapter_and_the_calibration_that_were_measured() -> None:
     shipped = embedded.SHIPPED["reader"]
     assert gguf.read_text(shipped.tuned, gguf.STYLE) == "claims"
     assert shipped.tuned.stat().st_size < 25e6
-    results = (EXAMPLES.parent / "benchmarks" / "results" / "reader.jsonl").read_text("utf-8").splitlines()
-    [measured] = [row for row in map(json.loads, results) if row["what"] == "confidence"]
+    [measured] = [row for row in reader_results() if row["what"] == "confidence"]
     fitted = [tuple(measured[name]["slope, offset"]) for name in ("with evidence", "without evidence")]
     assert shipped.calibration is not None
     assert [tuple(pair) for pair in shipped.calibration] == fitted
@@ -263,7 +268,9 @@ def test_the_card_of_the_reader_has_the_figures_that_were_measured() -> None:
     card = embedded.SHIPPED["reader"].tuned.with_name("reader.md").read_text("utf-8")
     runs = (EXAMPLES.parent / "benchmarks" / "results" / "reading.jsonl").read_text("utf-8").splitlines()
     [run] = [run for run in map(json.loads, runs) if run["run"] == "qwen-reader"]
-    intervals = {tuple(f"{value:.3f}".replace("-", "−") for value in row[:3]) for row in run["measured"].values()}
+    counted = [value for row in reader_results() if row["what"] == "errors" for value in row.values()]
+    measured = [*run["measured"].values(), *(row for row in counted if isinstance(row, list) and row)]
+    intervals = {tuple(f"{value:.3f}".replace("-", "−") for value in row[:3]) for row in measured}
     tables = [line for line in card.splitlines() if line.startswith("|")]
     written = re.findall(r"([−\d.]+)\**\s\(([−\d.]+) to ([−\d.]+)\)", " ".join(tables))
     assert len(written) > 20

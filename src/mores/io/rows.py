@@ -120,7 +120,7 @@ def _jsonl(source: TableSource, lines: Lines, reading: Reading) -> Rows:
         yield from rows
         return
     for number, line in chain([first], lines):
-        if line.isspace():
+        if not line or line.isspace():
             continue
         try:
             values = loads(line)
