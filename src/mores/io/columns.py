@@ -222,12 +222,12 @@ class TableReport(Record):
         text = f"{self.name}, {rows}{log}" + (f": {', '.join(parts)}" if parts else "")
         text += "".join(f"; {note}" for note in self.notes)
         lost = tuple(name for name in self.unread if name not in self.kept)
-        for unread, fate in ((self.kept, "kept"), (lost, "not kept")):
+        for unread, status in ((self.kept, "kept"), (lost, "not kept")):
             more = f" and {len(unread) - MOST_NAMES:,} more" if len(unread) > MOST_NAMES else ""
-            text += f"; not read: {', '.join(unread[:MOST_NAMES])}{more} ({fate})" if unread else ""
+            text += f"; not read: {', '.join(unread[:MOST_NAMES])}{more} ({status})" if unread else ""
         for column, words in self.missing.items():
             for word, count in words.items():
-                text += f"; {word!r} is no {column} ({count:,})"
+                text += f"; {column} {word!r} was read as missing ({count:,})"
         if self.left_out:
             text += f"; left out: {self.left_out:,}"
         saved = (("encoding", self.encoding), ("delimiter", self.delimiter and repr(self.delimiter)))
