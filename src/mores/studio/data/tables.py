@@ -242,11 +242,11 @@ class CsvTable(RowTable):
     def _write(self) -> None:
         names = self._names
         rows = [flatten(row, self._nested) for row in self._rows]
-        shapes = {tuple(row) for row in rows}  # mostly one: the columns of all rows
+        shapes = dict.fromkeys(map(tuple, rows))  # in order, and mostly one: the columns of all rows
         for shape in shapes:
             names |= dict.fromkeys(shape)
         order = list(names)
-        same = shapes == {tuple(order)}
+        same = shapes.keys() == {tuple(order)}
         lines = formulas.to_csv([*(row.values() if same else map(row.get, order)), END] for row in rows)
         self._parts.append((len(names), self._file.write(lines.encode())))
         self._rows = []
