@@ -117,7 +117,7 @@ class ItemTally:
             self.judges[vote.stage].add(vote.person)
             if vote.standing and vote.standing.link:
                 self.links.setdefault(vote.standing.link, f"l{len(self.links) + 1}")
-        for stage in {vote.stage for vote in item.votes}:
+        for stage in dict.fromkeys(vote.stage for vote in item.votes):
             judged = self.judged[stage]
             judged[0] += 1
             judged[1] += len(last_votes(item, stage))
