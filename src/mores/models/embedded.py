@@ -180,7 +180,7 @@ class EmbeddedModel(OpenAIModel):
 
     @cached_property
     def style(self) -> Style | None:
-        """As the adapter's file says, or the model's own."""
+        """The style that the adapter's file says, or the model's own."""
         path = self.adapter or (self.path if self._asked else None)
         value = gguf.read_text(path, gguf.STYLE) if path else None
         return value if value in STYLES else None
