@@ -510,7 +510,7 @@ def test_what_is_missing_is_reported() -> None:
     put("a.csv", "text,Country\nx,NA\ny,NA\nz,Kenya\n")
     report = check_samples("a.csv").report
     assert report.missing == {"region": {"NA": 2}}
-    assert str(report) == "a.csv, 3 rows: text ← text, region ← Country; 'NA' is no region (2)"
+    assert str(report) == "a.csv, 3 rows: text ← text, region ← Country; region 'NA' was read as missing (2)"
 
 
 def test_namibia_and_min_nan_in_typed_tables() -> None:
