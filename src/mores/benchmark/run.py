@@ -51,7 +51,7 @@ class Said(Record):
 
 
 class Asking(QuestionSettings):
-    """How the questions of a benchmark are asked and graded, ready for work."""
+    """The settings of asking and grading questions, ready for work."""
 
     def check(self, benchmark: Benchmark, judges: Sequence[object]) -> None:
         """Raise ConfigError where a benchmark cannot be asked or graded with these settings."""
@@ -80,12 +80,12 @@ class Asking(QuestionSettings):
 
     @property
     def long(self) -> Appraising:
-        """How long answers are judged."""
+        """The settings of judging long answers."""
         return Appraising(lid=self.lid, facts=self.facts)
 
     @property
     def unjudged(self) -> Label | None:
-        """What an answer counts as that the judge could not grade; None counts it apart."""
+        """The grade of an answer that the judge could not grade; None counts it apart."""
         return Label.INCORRECT if self.judge_failures == "incorrect" else None
 
     def folder(self, benchmark: Benchmark) -> str:
@@ -139,7 +139,7 @@ class BenchJob:
 
     @property
     def answers(self) -> int:
-        """How many answers there will be."""
+        """The number of answers that there will be."""
         return len(self.items) * self.asking.samples
 
     def jobs(self) -> Iterator[Job]:
@@ -193,7 +193,7 @@ class BenchJob:
 
     @property
     def _options(self) -> str | None:
-        """How the options were put into another order, if they were."""
+        """The seed and rule by which the options were put into another order, if they were."""
         seeds = sorted({str(item.metadata[SHUFFLED]) for item in self.items if SHUFFLED in item.metadata})
         return f"shuffled.{'+'.join(seeds)}" if seeds else None
 
@@ -207,7 +207,7 @@ class BenchJob:
 
     @property
     def max_tokens(self) -> int:
-        """Longest answer of the model."""
+        """The longest answer of the model."""
         return self.asking.max_tokens or self.benchmark.max_tokens
 
     def _request(self, item: Item) -> Request | Failure:

@@ -118,7 +118,7 @@ class LongformSummary(Record):
 
 @dataclass(frozen=True)
 class Counting:
-    """What is counted, and how."""
+    """The rules by which answers are counted."""
 
     k: int | None = None
     """The number of claims of a full answer, for recall and F1; without it there are neither."""

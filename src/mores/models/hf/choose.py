@@ -43,7 +43,7 @@ class DraftAnswer:
         self.first: list[tuple[int, float]] = []
         """The likeliest first tokens and their log-probabilities, where the request wants them."""
         self.problem = ""
-        """Why it cannot go on."""
+        """The reason why it cannot go on."""
         self.finished = False
         self.matcher = None if row.matcher is None else row.matcher.deep_copy()
         self.dice = _dice(row.request.seed)

@@ -62,7 +62,7 @@ class SpooledFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes that it has."""
         return self.file.seek(0, os.SEEK_END)
 
     def read(self) -> bytes:
@@ -237,7 +237,7 @@ class CsvTable(RowTable):
         super().__init__(nested)
         self._names: dict[str, None] = {}
         self._parts: list[tuple[int, int]] = []
-        """How many columns were known, and how many bytes were written."""
+        """The number of columns that were known, and of bytes that were written."""
 
     def _write(self) -> None:
         names = self._names
@@ -279,7 +279,7 @@ class ParquetTable(RowTable):
         self._names: dict[str, None] = {}
         self._count = 0
         self._groups: list[tuple[int, int]] = []
-        """Where each group that waits begins, and its rows."""
+        """The place where each group that waits begins, and its rows."""
         self._waiting = Spool()
 
     def _write(self) -> None:

@@ -1,4 +1,4 @@
-"""What people marked, as judgements like a metric's, as MQM TSV and in JuICE's schema, and the organiser's figures."""
+"""Marks as judgements like a metric's, as MQM TSV and in JuICE's schema, and the organiser's figures."""
 
 from __future__ import annotations
 
