@@ -165,7 +165,7 @@ def test_semicolons_and_decimal_commas() -> None:
     file = open_ratings(HERE / "semicolons.csv")
     assert [each.rating for each in file.ratings] == [4.5, 3.0, None, 2.5]
     assert [each.seconds for each in file.ratings] == [12.25, 8.5, 10.0, 1234.5]
-    assert "'N/A' is no rating (1)" in str(file.report)
+    assert "rating 'N/A' was read as missing (1)" in str(file.report)
     assert "delimiter ';'" in str(file.report)
     assert (to_number("1,234.5"), to_number("-2,5"), to_number("1e3")) == (1234.5, -2.5, 1000.0)
     with pytest.raises(InputError, match=r"'1,234' may be 1.234 or 1234"):

@@ -89,7 +89,7 @@ def read_pattern(text: str, setting: str, names: Sequence[str]) -> tuple[re.Patt
 
 @dataclass(frozen=True)
 class TableShape:
-    """How people's answers lie in a table."""
+    """The layout of people's answers in a table."""
 
     columns: tuple[str, ...] = ()
     """Ours, which patterns may name."""

@@ -29,7 +29,7 @@ MOST_CELLS = 1_000_000
 
 
 class Estimates(NamedTuple):
-    """What each study found: a difference from the null, with its interval."""
+    """The finding of each study: a difference from the null, with its interval."""
 
     value: Floats
     low: Floats
