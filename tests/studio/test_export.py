@@ -154,3 +154,11 @@ def test_a_large_parquet_table_is_written_in_groups_that_all_have_every_column(m
     assert table["answer.b"] == [*[None] * 30, *['["é"]'] * 15]
     empty = parquet.ParquetFile(io.BytesIO(tables.ParquetTable().close("").read()))
     assert empty.metadata.num_rows == 0
+
+
+def test_columns_come_in_the_order_of_the_rows_that_first_have_them() -> None:
+    rows = [
+        {f"column {n}": n, "answer": n} for n in range(12)
+    ]  # a set of their shapes has another order in every process
+    header, *_ = tables.to_csv(rows, ()).decode().splitlines()
+    assert header.split(",") == ["column 0", "answer", *(f"column {n}" for n in range(1, 12))]

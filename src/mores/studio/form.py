@@ -84,7 +84,7 @@ class StudioForm:
 
     @property
     def steps(self) -> int:
-        """How many steps it has."""
+        """The number of steps."""
         return max((entry.step for entry in self.fields), default=1)
 
     def select_step(self, step: int) -> StudioForm:

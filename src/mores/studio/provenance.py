@@ -1,4 +1,4 @@
-"""What the events show about how an item was made and checked; every sentence of an export is taken from here.
+"""The events that show how an item was made and checked; every sentence of an export is taken from here.
 
     find_irregular(flow, item)       # stages that it passed by an organiser's decision, or without an answer
     describe_irregular(flow, found)  # the same of all accepted items, in words

@@ -31,7 +31,7 @@ class ItemVersion(NamedTuple):
 
 
 class RecordedEvent(NamedTuple):
-    """As much of an event as a version needs."""
+    """The part of an event that a version needs."""
 
     item: str
     kind: str
@@ -80,7 +80,7 @@ class FieldValue(NamedTuple):
 
 
 class FieldChange(NamedTuple):
-    """How a field differs from the version before."""
+    """The change of a field from the version before."""
 
     label: str
     parts: Sequence[TimelineChange]

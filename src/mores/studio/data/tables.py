@@ -63,7 +63,7 @@ class SpooledFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes that it has."""
         return self.file.seek(0, os.SEEK_END)
 
     def read(self) -> bytes:
@@ -249,16 +249,16 @@ class CsvTable(RowTable):
         super().__init__(nested)
         self._names: dict[str, None] = {}
         self._parts: list[tuple[int, int]] = []
-        """How many columns were known, and how many bytes were written."""
+        """The number of columns that were known, and of bytes that were written."""
 
     def _write(self) -> None:
         names = self._names
         rows = [flatten(row, self._nested) for row in self._rows]
-        shapes = {tuple(row) for row in rows}  # mostly one: the columns of all rows
+        shapes = dict.fromkeys(map(tuple, rows))  # in order, and mostly one: the columns of all rows
         for shape in shapes:
             names |= dict.fromkeys(shape)
         order = list(names)
-        same = shapes == {tuple(order)}
+        same = shapes.keys() == {tuple(order)}
         lines = formulas.to_csv([*(row.values() if same else map(row.get, order)), END] for row in rows)
         self._parts.append((len(names), self._file.write(lines.encode())))
         self._rows = []
@@ -291,7 +291,7 @@ class ParquetTable(RowTable):
         self._names: dict[str, None] = {}
         self._count = 0
         self._groups: list[tuple[int, int]] = []
-        """Where each group that waits begins, and its rows."""
+        """The place where each group that waits begins, and its rows."""
         self._waiting = Spool()
 
     def _write(self) -> None:

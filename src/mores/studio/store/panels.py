@@ -38,7 +38,7 @@ from mores.types import Record
 
 
 class PanelService(NamedTuple):
-    """How a panel passes ids on."""
+    """The names under which a panel passes ids on."""
 
     title: str
     parameter: str
@@ -66,7 +66,7 @@ ENDED = {"return": "returned", "timed": "timed out", "abandon": "timed out", "ex
 
 
 class Panel(Record):
-    """What a link for a panel says."""
+    """The contents of a link for a panel."""
 
     service: str = "other"
     code: str = Field("", max_length=100)
@@ -207,7 +207,7 @@ def free_late_places(database: Database, campaign: Campaign) -> int:
 
 
 class Reconciled(NamedTuple):
-    """What a panel's list says about the participants here."""
+    """The participants here, as a panel's list has them."""
 
     confirmed: int
     """Participants whom the list has."""

@@ -1,4 +1,4 @@
-"""Where people are from and what they speak, as they write it: countries, cities and languages in any script.
+"""Places and languages of people, as they write them: countries, cities and languages in any script.
 
 Names are those of CLDR (Babel) in the languages below; cities are those after which it names time zones, and the large
 ones of `cities.txt`, each with its country. What is not found is kept as it was typed, and nothing is refused.

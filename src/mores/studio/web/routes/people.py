@@ -65,7 +65,7 @@ Someone = Annotated[Member, Depends(find_someone)]
 
 
 class PeopleFilter(BaseModel):
-    """Which people a list shows; all of them where nothing is said."""
+    """The people that a list shows; all of them where nothing is said."""
 
     q: str = ""
     """A part of their name, or of their id in a panel."""
