@@ -374,12 +374,12 @@ def to_columns(rows: Sequence[Row], nested: Sequence[str]) -> dict[str, list[Any
     """
     columns: dict[str, list[Any]] = {}
     for name in dict.fromkeys(chain.from_iterable(rows)):
-        values = [row.get(name) for row in rows]
         if name in nested:
-            for inner in dict.fromkeys(chain.from_iterable(values)):
-                columns[f"{name}.{inner}"] = _cells([inside.get(inner) for inside in values])
+            records: list[Row] = [row.get(name) or {} for row in rows]
+            for inner in dict.fromkeys(chain.from_iterable(records)):
+                columns[f"{name}.{inner}"] = _cells([inside.get(inner) for inside in records])
         else:
-            columns[name] = _cells(values)
+            columns[name] = _cells([row.get(name) for row in rows])
     return columns
 
 
