@@ -67,7 +67,7 @@ class ProtocolSettings(Settings):
 
 
 class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSettings):
-    """How the questions of a benchmark are asked and graded."""
+    """The settings of asking and grading the questions of a benchmark."""
 
     judge: Judges = setting(
         default=(),

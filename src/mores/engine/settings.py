@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AskSettings(ModelSettings, Limits, table="asking"):
-    """How a model is reached and asked."""
+    """The settings of reaching and asking a model."""
 
     store: Store | Path | str | None = setting(
         default_factory=store_path,

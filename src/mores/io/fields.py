@@ -1,4 +1,4 @@
-"""How a row of a table becomes a Sample."""
+"""Samples from the rows of a table."""
 
 from __future__ import annotations
 

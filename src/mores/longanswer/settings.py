@@ -39,7 +39,7 @@ def known_stages() -> Sequence[str]:
 
 
 class LongAnswerSettings(Settings):
-    """How long answers are judged, wherever they are."""
+    """The settings of judging long answers, wherever they are."""
 
     lid: str | LanguageChecker = setting(
         default="mores",
@@ -66,7 +66,7 @@ class LongAnswerSettings(Settings):
 
 
 class AppraiseSettings(LongAnswerSettings):
-    """How long answers are judged by a judge and a search; without a judge only their surface is checked."""
+    """The judge and the search for long answers; without a judge only their surface is checked."""
 
     results: int = setting(default=RESULTS, at_least=1, help="Maximum search results per claim.", result=True)
     translator: str | Model | None = setting(

@@ -1,4 +1,4 @@
-"""Which differences between metrics are significant: paired tests on the samples that both scored.
+"""Significant differences between metrics: paired tests on the samples that both scored.
 
 Scaled accuracy is tested by permutation: the verdicts of the two metrics are swapped item by item at random, 1,000
 times (ExCAM, Section 4). Statistics over pairs of samples are tested through the influence of each item (see
@@ -327,7 +327,7 @@ class GradedRun(Protocol):
 
     @property
     def signature(self) -> Signature:
-        """What must be the same for two results to be comparable."""
+        """The parts that must be the same for two results to be comparable."""
 
     def graded(self) -> dict[str, GradedQuestion]:
         """Return each question, by its id."""

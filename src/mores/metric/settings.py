@@ -25,7 +25,7 @@ SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 
 
 class ReportSettings(Settings, table="report"):
-    """How a model is asked for an error report."""
+    """The settings of asking a model for an error report."""
 
     style: Style | None = setting(
         default=None,
@@ -87,7 +87,7 @@ class JudgeSettings(EnsembleSettings, ReportSettings, AskSettings):
 
 
 class EvidenceSettings(Settings):
-    """What is looked up about each text, and shown to the judge."""
+    """The evidence that is looked up about each text, and shown to the judge."""
 
     evidence: str | Search | None = setting(
         default=None,

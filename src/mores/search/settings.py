@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CorpusSettings(Settings, table="corpus"):
-    """What a corpus is made from, and which texts are kept."""
+    """The sources of a corpus, and the texts that are kept."""
 
     inputs: Names = setting(
         kw_only=False,

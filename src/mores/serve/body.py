@@ -1,4 +1,4 @@
-"""What a request says: one text, an array of texts, or one text in each line, with the fields of `mores score`."""
+"""The body of a request: one text, an array of texts, or one text in each line, with the fields of `mores score`."""
 
 from __future__ import annotations
 

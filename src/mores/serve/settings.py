@@ -16,7 +16,7 @@ KEYS_VARIABLE = "MORES_SERVE_KEYS"
 
 
 class Bounds(Settings):
-    """How much a service accepts."""
+    """The limits of what a service accepts."""
 
     max_waiting: int = setting(
         default=1000, at_least=1, help="Maximum texts that wait; further requests are told when to come again."

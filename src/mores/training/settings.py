@@ -66,7 +66,7 @@ class TrainSettings(Settings, table="train"):
 
 
 class GroundingSettings(Settings):
-    """What evidence samples get."""
+    """The evidence that samples get."""
 
     passages: int = setting(default=3, at_least=1, help="Maximum facts that a sample gets.", result=True)
     characters: int = setting(default=300, at_least=1, help="Maximum length of a fact, in characters.", result=True)

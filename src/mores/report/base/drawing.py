@@ -1,4 +1,4 @@
-"""How each kind of chart is drawn for a paper, with Matplotlib; `figures.py` writes them.
+"""Drawings of each kind of chart for a paper, with Matplotlib; `figures.py` writes them.
 
 The records are those that the page draws. A figure is as wide as it is asked to be; its height follows from its rows.
 """
@@ -477,7 +477,7 @@ def _heat(figure: Any, table: Heat) -> None:
 
 
 class _Room:
-    """Where the cells of a heatmap stand, in inches: they share the width, but need not fill it."""
+    """The places of a heatmap's cells, in inches: they share the width, but need not fill it."""
 
     def __init__(self, figure: Any, table: Heat) -> None:
         width, many = figure.get_figwidth(), max(1, len(table.columns) - 1)
