@@ -32,7 +32,7 @@ from mores.metric.frames import frame_row
 from mores.rating.ratings import open_ratings
 from mores.studio.data.imports import read_table_rows
 from mores.studio.data.tables import TABLES, to_csv
-from mores.types import DEFAULT_INSTRUCTION, Failure, FailureKind, Judgement, Sample
+from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Failure, FailureKind, Judgement, Sample, Severity
 
 ROWS = [
     {"Question asked": "How do people marry?", "Model answer": "Guests wear white.", "Country": "Japan", "LANG": "en",
@@ -323,6 +323,17 @@ def test_a_row_of_a_frame() -> None:
         "failure": "the model wrote nothing",
         "notes": "a; b",
     }
+
+
+def test_a_row_explains_errors_where_the_report_has_no_summary() -> None:
+    errors = [
+        Error(side="text", quote=quote, severity=Severity.MAJOR, type="t", explanation=why)
+        for quote, why in (("black", "Red is usual."), ("loud", ""))
+    ]
+    for summary, shown in (("", "Red is usual."), ("Two errors.", "Two errors.")):
+        report = ErrorReport(errors=errors, explanation=summary)
+        row = frame_row(Judgement.of(Sample(id="1", text="black and loud"), judge="j", report=report, score=-10.0))
+        assert (row["quotes"], row["explanation"]) == ("black; loud", shown)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -216,15 +216,19 @@ class TableReport(Record):
         rows = f"{self.rows:,} row" + ("s" if self.rows != 1 else "")
         names = {MESSAGES.name: "instruction" if "text" in self.columns else "text and instruction"}
         names[TURNS.name] = "conversation"
-        shown = [] if self.log else sorted(self.columns.items(), key=lambda pair: pair[0] not in ("text", *names))
+        shown = sorted(self.columns.items(), key=lambda pair: pair[0] not in ("text", *names))
         parts = [f"{names.get(ours, ours)} ← {' or '.join(theirs)}" for ours, theirs in shown]
+        if self.log:  # what its program calls them is not for a user to choose
+            parts = [ours for ours, _ in shown if ours in ("text", "instruction", LANGUAGE.name, REGION.name)]
         log = f" of a log of {self.log}" if self.log else ""
         text = f"{self.name}, {rows}{log}" + (f": {', '.join(parts)}" if parts else "")
         text += "".join(f"; {note}" for note in self.notes)
         lost = tuple(name for name in self.unread if name not in self.kept)
         for unread, status in ((self.kept, "kept"), (lost, "not kept")):
             more = f" and {len(unread) - MOST_NAMES:,} more" if len(unread) > MOST_NAMES else ""
-            text += f"; not read: {', '.join(unread[:MOST_NAMES])}{more} ({status})" if unread else ""
+            listed = f"{', '.join(unread[:MOST_NAMES])}{more}"
+            told = f"also kept: {listed}" if self.log and status == "kept" else f"not read: {listed} ({status})"
+            text += f"; {told}" if unread else ""
         for column, words in self.missing.items():
             for word, count in words.items():
                 text += f"; {column} {word!r} was read as missing ({count:,})"
