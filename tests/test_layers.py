@@ -46,7 +46,6 @@ LATER = {
 }
 """Files that name modules of later layers, all of them when a function runs, and why."""
 CIRCLES = {
-    frozenset({"mores.models.hf.choose", "mores.models.hf.network"}): "a network chooses with a Chooser, which runs it",
     frozenset({"mores.models", "mores.models.cluster", "mores.models.ray", "mores.models.worker"}): (
         "Ray's workers open any other kind of model"
     ),

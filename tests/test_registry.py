@@ -216,7 +216,7 @@ def test_what_is_not_of_the_protocol_is_refused(given: object) -> None:
                 ConfigError, match=r"has no method '\w+' to call; give an object as docs/extending.md shows"
             ):
                 opened(given)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="the class Finding is given"):
+    with pytest.raises(ConfigError, match="the class Finding has no method"):
         open_search(Finding)  # type: ignore[arg-type]
 
 

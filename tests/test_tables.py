@@ -32,7 +32,7 @@ from mores.metric.frames import frame_row
 from mores.rating.ratings import open_ratings
 from mores.studio.data.imports import read_table_rows
 from mores.studio.data.tables import TABLES, to_csv
-from mores.types import DEFAULT_INSTRUCTION, Failure, FailureKind, Judgement, Sample
+from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Failure, FailureKind, Judgement, Sample, Severity
 
 ROWS = [
     {"Question asked": "How do people marry?", "Model answer": "Guests wear white.", "Country": "Japan", "LANG": "en",
@@ -325,6 +325,17 @@ def test_a_row_of_a_frame() -> None:
     }
 
 
+def test_a_row_explains_errors_where_the_report_has_no_summary() -> None:
+    errors = [
+        Error(side="text", quote=quote, severity=Severity.MAJOR, type="t", explanation=why)
+        for quote, why in (("black", "Red is usual."), ("loud", ""))
+    ]
+    for summary, shown in (("", "Red is usual."), ("Two errors.", "Two errors.")):
+        report = ErrorReport(errors=errors, explanation=summary)
+        row = frame_row(Judgement.of(Sample(id="1", text="black and loud"), judge="j", report=report, score=-10.0))
+        assert (row["quotes"], row["explanation"]) == ("black; loud", shown)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_frame_needs_its_library(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mores.extras.find_spec", lambda _: None)
@@ -499,7 +510,7 @@ def test_what_is_missing_is_reported() -> None:
     put("a.csv", "text,Country\nx,NA\ny,NA\nz,Kenya\n")
     report = check_samples("a.csv").report
     assert report.missing == {"region": {"NA": 2}}
-    assert str(report) == "a.csv, 3 rows: text ← text, region ← Country; 'NA' is no region (2)"
+    assert str(report) == "a.csv, 3 rows: text ← text, region ← Country; region 'NA' was read as missing (2)"
 
 
 def test_namibia_and_min_nan_in_typed_tables() -> None:

@@ -13,6 +13,8 @@ NO_VERBS = re.compile(
     "|that|the|there|this|those|three|two|up|what|where|whether|which|who|whose|why|with|within|without|\\w*error|.*[^a-z].*"
 )
 """Words that no imperative sentence begins with."""
+QUESTION = re.compile(r"(?:what|how|whether|which|who|whose|where|why|most|longest)\b", re.IGNORECASE)
+"""Words with which a description only asks for what it should name."""
 VERBS_IN_S = frozenset({"access", "address", "compress", "discuss", "express", "focus", "guess", "pass", "process"})
 STILTED = re.compile(
     r"(?<!there )\b(?:is|are|was) no (?!longer\b|more\b|other\b)\w|\bis there twice\b|\bto go on\b|\bleague\b|\bfate\b"
@@ -55,6 +57,18 @@ def test_docstrings_of_functions_begin_with_a_verb(nodes: dict[str, list[ast.AST
         if (docstring := ast.get_docstring(node)) and not begins_with_a_verb(docstring)
     ]
     assert not faults, "say what the function does, as in 'Return the score':\n" + "\n".join(faults)
+
+
+def test_modules_classes_and_properties_are_named_by_noun_phrases(nodes: dict[str, list[ast.AST]]) -> None:
+    faults = [
+        f"{path}:{getattr(node, 'lineno', 1)} {docstring.splitlines()[0]}"
+        for path, inside in nodes.items()
+        for node in inside
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and (docstring := ast.get_docstring(node))
+        and QUESTION.match(docstring)
+    ]
+    assert not faults, "say what it is, as in 'The grade of an answer':\n" + "\n".join(faults)
 
 
 def messages(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:

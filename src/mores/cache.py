@@ -1,4 +1,4 @@
-"""Where Mores keeps what it has downloaded and what models have answered: $MORES_CACHE, or the user's cache folder."""
+"""The folder for what Mores has downloaded and what models have answered: $MORES_CACHE, or the user's cache folder."""
 
 from __future__ import annotations
 

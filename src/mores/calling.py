@@ -1,4 +1,4 @@
-"""How the public functions are called: each is a coroutine function, and `mores.NAME(...)` runs it to its end."""
+"""Calls of the public functions: each is a coroutine function, and `mores.NAME(...)` runs it to its end."""
 
 from __future__ import annotations
 

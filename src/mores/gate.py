@@ -40,7 +40,7 @@ SHOWN = 10
 
 
 class TextGate(Settings, table="score-gate"):
-    """What judged texts must reach: no error at least as bad as `fail_on`, and a mean score of `fail_under`.
+    """The gate of judged texts: no error at least as bad as `fail_on`, and a mean score of `fail_under`.
 
     `baseline` is an earlier run of the same judge over texts with the same ids, which they may not be significantly
     worse than: a paired permutation test of the scores, and of the shares of texts without errors, adjusted for both.
@@ -115,7 +115,7 @@ class TextGate(Settings, table="score-gate"):
 
     def _worse(self, judged: ScoreSummary | ScoreRun | Sequence[Judgement]) -> list[str]:
         """Return where the texts are significantly worse than those of the baseline."""
-        from mores.metaevaluation.compare import compare_texts
+        from mores.metaevaluation.compare import UNPAIRED, compare_texts
         from mores.stats.resampling import adjust_p_values
 
         if isinstance(judged, ScoreSummary):
@@ -124,7 +124,7 @@ class TextGate(Settings, table="score-gate"):
         scored = {judgement.sample_id: judgement for judgement in judgements if judgement.score is not None}
         earlier, name = self._baseline, str(self.baseline)
         if not scored.keys() & earlier.keys():
-            return [f"no text has a score both here and in {name}; texts are paired by their ids"]
+            return [f"no text has a score both here and in {name}; {UNPAIRED}"]
         tests = compare_texts(("this run", name), scored, earlier, setting="baseline").overall
         changes = [
             f"mean score {number(tests[0].difference, 3, signed=True)}",
@@ -149,7 +149,7 @@ class TextGate(Settings, table="score-gate"):
 
 
 class BenchGate(Settings, table="bench-gate"):
-    """What runs of benchmarks must reach: `fail_under` in their first figure, a share such as 0.6 or "60%".
+    """The gate of benchmark runs: `fail_under` in their first figure, a share such as 0.6 or "60%".
 
     They must reach it whatever the unscored answers are: each counts as bad as it can be.
     `baseline` is the folder of earlier runs, which they may not be significantly worse than: a paired permutation test
@@ -258,7 +258,7 @@ def _significantly_worse(pairs: Iterable[tuple[BoardEntry, BoardEntry]]) -> Iter
 
 
 class _Limit:
-    """At most so many of them, or at most such a share; None is no limit."""
+    """A limit: a number, or a share; None is no limit."""
 
     def __init__(self, value: float | str | None, setting: str = "max_unjudged") -> None:
         self._value, self._lack = value, "could not be judged" if setting == "max_unjudged" else "are not known"

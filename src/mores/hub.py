@@ -48,7 +48,7 @@ class Upload:
 
     @property
     def address(self) -> str:
-        """Where it is on the Hub."""
+        """The address on the Hub."""
         return f"https://huggingface.co/{'datasets/' if self.kind == 'dataset' else ''}{self.repository}"
 
     def sizes(self) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Which option a model chose, read strictly from its words: one letter, or True or False, and None where there is none.
+"""The option that a model chose, read strictly from its words: one letter, True or False, or None where there is none.
 
 Only the standard library is used: a task exported to another harness has a copy of this code (`mores.harness.export`).
 """

@@ -136,8 +136,8 @@ class Registry(Generic[T]):
     def check(self, thing: Any) -> Any:
         """Return an object of the protocol; ConfigError for anything else, such as a class."""
         if isinstance(thing, type) or not callable(getattr(thing, self.method, None)):
-            what = f"the class {thing.__qualname__}" if isinstance(thing, type) else f"a {type(thing).__qualname__}"
-            problem = f"{self.noun}: {what} is given, which has no method {self.method!r} to call"
+            what = f"the class {thing.__qualname__}" if isinstance(thing, type) else f"this {type(thing).__qualname__}"
+            problem = f"{self.noun}: {what} has no method {self.method!r} to call"
             raise ConfigError(f"{problem}; give an object as docs/extending.md shows", setting=self.setting)
         return thing
 

@@ -47,7 +47,7 @@ class Record(BaseModel):
 
 
 class Signature(dict[str, str]):
-    """What must be the same for two numbers to be comparable (after sacreBLEU), by field: task, data, model, …
+    """The fields that must be the same for two numbers to be comparable (after sacreBLEU): task, data, model, …
 
     Files hold the fields. As text it is `task:msqa.2|data:1f0a…|…`, which is for people and is never read back.
     """
@@ -73,7 +73,7 @@ class Signature(dict[str, str]):
 
 
 class FailureKind(StrEnum):
-    """Where it went wrong; `Failure.reason` says how."""
+    """The place where it went wrong; `Failure.reason` says how."""
 
     INPUT = "input"
     """The sample or item cannot be sent, for example because it is too long."""
@@ -94,7 +94,7 @@ class FailureKind(StrEnum):
 
 
 class Blame(StrEnum):
-    """Whose fault a failure is."""
+    """The blame for a failure."""
 
     TEXT = "text"
     """This text's: the others are not affected, and it fails again when it is asked again."""
@@ -105,7 +105,7 @@ class Blame(StrEnum):
 
 
 class Failure(Record):
-    """Why there is no answer, no report or no score."""
+    """The reason why there is no answer, no report or no score."""
 
     kind: FailureKind
     reason: str
@@ -220,14 +220,14 @@ class Sample(Record):
 
 
 class Severity(StrEnum):
-    """How bad an error is; an unknown severity is a parse failure."""
+    """The severity of an error; an unknown one is a parse failure."""
 
     MINOR = "minor"
     MAJOR = "major"
 
     @property
     def weight(self) -> int:
-        """What one error of this severity adds to the score (ExCAM, Section 3)."""
+        """The number that one error of this severity adds to the score (ExCAM, Section 3)."""
         return -1 if self is Severity.MINOR else -5
 
 
@@ -257,7 +257,7 @@ class Error(Record):
 
     @property
     def located(self) -> bool:
-        """Whether the quote was found in its side."""
+        """True if the quote was found in its side."""
         return self.start is not None
 
     @model_validator(mode="after")
@@ -293,7 +293,7 @@ class JudgedClaim(Record):
 
 
 class ErrorReport(Record):
-    """What is culturally wrong with one sample."""
+    """The cultural errors of one sample."""
 
     errors: tuple[Error, ...] = ()
     explanation: str = ""
@@ -306,19 +306,19 @@ class ErrorReport(Record):
 
     @property
     def undecided(self) -> bool:
-        """Whether claims give no score: none is decided, one is wrong without an error, or "no error" is a guess."""
+        """True if claims give no score: none is decided, one is wrong without an error, or "no error" is a guess."""
         guessed = not self.errors and self.confidence is not None and self.confidence < NOT_KNOWN
         decided = any(claim.decision in ("wrong", "supported") for claim in self.claims)
         return bool(self.claims) and (guessed or not decided or self.unexplained)
 
     @property
     def unexplained(self) -> bool:
-        """Whether a claim is called wrong, and no error is listed whose severity would be counted."""
+        """True if a claim is called wrong, and no error is listed whose severity would be counted."""
         return not self.errors and any(claim.decision == "wrong" for claim in self.claims)
 
 
 class Judgement(Record, NotebookView):
-    """What a judge, a person or a model, says about one sample: a report and its score, or why there is none.
+    """The judgement of one sample by a person or a model: a report and its score, or why there is none.
 
     It repeats the sample, so that each line of a file of judgements can be read alone; `repeat(None)` removes the
     sample, to save memory.
@@ -377,7 +377,7 @@ class Judgement(Record, NotebookView):
 
     @property
     def sample(self) -> Sample | None:
-        """What was judged, where the judgement repeats it."""
+        """The sample that was judged, where the judgement repeats it."""
         if self.text is None:
             return None
         fields = {name: getattr(self, name) for name in ("language", "region", "evidence", "turns", "metadata")}

@@ -1,4 +1,4 @@
-"""What notebooks and folders show of records and runs: a later layer draws it, and the package says which."""
+"""Views of records and runs in notebooks and folders: a later layer draws them, and the package says which."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from mores.benchmark.benchmark import Label, Verdict
 from mores.benchmark.board import Board, BoardEntry, make_board, rank_runs, read_runs
 from mores.benchmark.score import BenchResult, credit_of, tally
 from mores.errors import ConfigError, InputError
+from mores.report.bench import board_tables
 from mores.stats.results import share_result
 from mores.types import Failure, FailureKind, Result, Signature
 from tests.runs import write_manifest
@@ -90,6 +92,17 @@ def test_ranks_and_tests_against_the_best_and_the_next() -> None:
     assert first.next.adjusted == pytest.approx(0.125)  # 0.125 · 3 / 3
     assert third.next is None
     assert board.shift is None
+
+
+def test_the_headline_carries_what_is_missing() -> None:
+    whole, part = entry("a", [1.0, 0.0]), entry("a", [1.0, 0.0])
+    missing = {"unscored": 2, "bounds": (0.25, 0.75), "whole": (0.05, 0.95)}
+    figures = {"accuracy": part.result.figures["accuracy"].model_copy(update=missing)}
+    part = replace(part, result=part.result.model_copy(update={"figures": figures}))
+    headlines = [board_tables(make_board([each]))[-1] for each in (whole, part)]
+    assert headlines[0] == "Benchmark b: a is first with 50.0%"
+    said = "(5.0–95.0% whatever the unscored are; 0.0–100.0% if they are like the others)"
+    assert headlines[1] == f"{headlines[0]} {said}"
 
 
 def test_only_shared_questions_are_compared() -> None:

@@ -263,3 +263,15 @@ def test_incomplete_answers_are_missing_or_counted_as_the_protocol_says(tmp_path
     judged = whole(BenchJob(replace(BENCH, grade=None, judging=Yes()), items(4), asker, (ask(judge),)), tmp_path)
     assert (judged.figures["accuracy"].n, judged.failures) == (1, {"truncated": 1, "filtered": 1, "model": 1})
     assert len(judge.asked) == 1
+
+
+def test_what_a_rule_cannot_read_has_the_class_of_what_is_wrong_with_it(tmp_path: Path) -> None:
+    answers = {
+        "question 0": Completion("I cannot help.", stop="refusal"),
+        "question 1": Completion("The capital of", stop="length"),
+        "question 2": Completion("<think>Perhaps.</think>"),
+        "question 3": Completion("It depends."),
+    }
+    asker = ask(FakeModel("answers", lambda request: answers[request.messages[-1].content[:10]]))
+    result = whole(BenchJob(BENCH, items(4), asker), tmp_path)
+    assert result.failures == {"refused": 1, "truncated": 1, "empty": 1, "parse": 1}

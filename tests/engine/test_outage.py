@@ -101,9 +101,22 @@ def test_a_question_that_alone_makes_the_server_drop_the_line_is_one_failure() -
         time.sleep(0.001)
         return echo(request)
 
-    limits = Limits(concurrency=2, attempts=3, backoff=0.001, outage=0.3)
-    answers = collect([ask(f"q{i}") for i in range(300)], FakeModel("x", answer), None, limits)
+    limits, counts = Limits(concurrency=2, attempts=3, backoff=0.001, outage=0.3), Counts()
+    answers = collect([ask(f"q{i}") for i in range(300)], FakeModel("x", answer), None, limits, counts=counts)
     assert [a.job.id for a in answers if a.failure] == ["q0"]
+    assert not counts.problem
+
+
+def test_nothing_is_waited_for_once_the_last_question_has_used_up_its_tries() -> None:
+    def answer(request: Request) -> Completion:
+        if request.messages[-1].content == "q2":
+            raise Transient("ended with 'error'", of_text=True)
+        return echo(request)
+
+    limits, counts = Limits(concurrency=1, attempts=3, backoff=0.001), Counts()
+    answers = collect([ask(f"q{i}") for i in range(3)], FakeModel("x", answer), None, limits, counts=counts)
+    assert [a.job.id for a in answers if a.failure] == ["q2"]
+    assert not counts.problem
 
 
 def test_an_unknown_host_is_named_before_the_run_begins() -> None:

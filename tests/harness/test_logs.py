@@ -210,7 +210,7 @@ def promptfoo_result(test: int = 0, **changes: Any) -> dict[str, Any]:
         "success": True,
         "testCase": {"vars": {"country": "Japan"}, "assert": []},
         "testIdx": test,
-        "vars": {"country": "Japan", "topic": "food"},
+        "vars": {"Country": "Japan", "topic": "food"},
         **changes,
     }
 
@@ -234,7 +234,8 @@ def test_answers_of_promptfoo(is_lines: bool, tmp_path: Path) -> None:
     checked = check_samples(path)
     assert (checked.count, checked.report.log, checked.report.is_plain) == (3, "promptfoo", False)
     assert str(checked.report) == (
-        f"{path}, 3 rows of a log of promptfoo; not read: model, prompt, country, topic (kept); left out: 1"
+        f"{path}, 3 rows of a log of promptfoo: text, instruction, region; "
+        "also kept: model, prompt, Country, topic; left out: 1"
     )
     assert checked.problems[0].endswith("test 3, prompt 0, has no answer (API error: 429); leave it out")
     first, second, third = read_samples(path, on_bad=lambda _: None)
@@ -246,7 +247,7 @@ def test_answers_of_promptfoo(is_lines: bool, tmp_path: Path) -> None:
         metadata={
             "model": "openai:gpt-4.1-mini",
             "prompt": "How is sushi eaten in {{country}}?",
-            "country": "Japan",
+            "Country": "Japan",
             "topic": "food",
         },
     )

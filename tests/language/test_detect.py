@@ -60,6 +60,13 @@ def test_a_sentence_is_found_among_all_languages(tag: str) -> None:
     assert one.shares == {tag: 1.0}
 
 
+def test_sorani_is_found_in_the_spelling_of_old_fonts() -> None:
+    old = "نه‌نكم هه‌موو به‌یانییه‌ك نان ده‌كات و له‌ بازاڕ ده‌یفرۆشێت."
+    new = "نەنکم هەموو بەیانییەک نان دەکات و لە بازاڕ دەیفرۆشێت."
+    persian = "مادربزرگ من در خانه‌ای قدیمی زندگی می‌کند که آن را از پدرش به ارث برده است."
+    assert [found.language for found in detect([old, new, persian])] == ["ckb", "ckb", "fa"]
+
+
 def test_one_call_and_many_say_the_same() -> None:
     texts = list(SENTENCES.values())
     for one, alone in zip(detect(texts), (detect([text])[0] for text in texts), strict=True):

@@ -165,8 +165,19 @@ def test_models_are_compared_on_the_questions_that_they_share_in_each_group() ->
 
 @needs_tokenizer
 def test_several_models_have_the_best_as_the_headline() -> None:
-    run = mores.longform([ANSWERS[1], ANSWERS[0] | {"model": "better"}])
-    assert run.manifest.headline.startswith("the best of 2 models: better: without issues 100.0%")
+    """Two answers in two may be chance, eight in eight are not."""
+
+    def headline(count: int) -> str:
+        answers = {"m": GERMAN, "better": ENGLISH}
+        rows = [
+            {"id": f"{model}{n}", "question": f"Why {n}?", "answer": answer, "language": "en", "model": model}
+            for model, answer in answers.items()
+            for n in range(count)
+        ]
+        return mores.longform(rows).manifest.headline
+
+    assert headline(8).startswith("the best of 2 models: better: without issues 100.0%")
+    assert headline(2).startswith("the highest, though chance or what is undecided may explain it, of 2 models: better")
 
 
 @needs_tokenizer

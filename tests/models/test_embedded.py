@@ -392,6 +392,13 @@ def test_a_file_that_is_no_model_says_so(tmp_path: Path) -> None:
         answers(EmbeddedModel(str(tmp_path / "bad.gguf")), japan=JAPAN)
 
 
+def test_a_server_that_is_not_ready_in_time_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mores.models.embedded._START_TIMEOUT", 0.0)
+    (tmp_path / "slow.gguf").write_bytes(b"GGUF" + b"\0" * 100)
+    with pytest.raises(ModelError, match=r"slow\.gguf: not ready after 0 s; is the machine busy"):
+        answers(EmbeddedModel(str(tmp_path / "slow.gguf")), japan=JAPAN)
+
+
 def test_an_adapter_that_was_cut_says_so(tmp_path: Path) -> None:
     (tmp_path / "cut.gguf").write_bytes(TUNED.read_bytes()[:1_000_000])
     with pytest.raises(ModelError, match=r"cut\.gguf: cut off: .*; get it again"):

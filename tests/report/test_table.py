@@ -77,7 +77,7 @@ def test_nothing_judged_has_no_mean() -> None:
 def test_summary_lines_name_every_count() -> None:
     assert show_summary(counted(PAIRS)) == [
         "not judged: 1 answer was cut off, 1 answer could not be parsed",
-        "1 without errors have no certainty p(R)",
+        "no certainty p(R) for 1 text without errors",
         "8 with errors (9 major, 9 minor; 1 not found in the text)",
         "12 texts, 10 judged; mean score −5.307",
     ]

@@ -202,6 +202,7 @@ def test_a_full_queue_says_when_to_come_again(serve: Serve, held: Held) -> None:
         until(lambda: b"mores_texts_waiting 6" in ask(address, path="/metrics").body)
         held.free.set()
         fits.join(20)
+    until(lambda: b"mores_texts_waiting 0" in ask(address, path="/metrics").body)
     assert ask(address, TEXTS).status == 200
 
 
@@ -216,6 +217,22 @@ def test_one_key_cannot_take_the_whole_queue(serve: Serve, held: Held) -> None:
         assert int(full.headers["Retry-After"]) >= 1
         with send(address, [{"text": f"slow too {number}"} for number in range(3)], **second):
             until(lambda: b"mores_texts_waiting 4" in ask(address, path="/metrics", **second).body)
+
+
+def test_a_client_that_fills_the_queue_does_not_shut_out_another(serve: Serve, held: Held) -> None:
+    keys = ["first-key-0123456789", "second-key-0123456789"]
+    address = serve(held, store=None, keys=keys, bounds=Bounds(max_waiting=6, max_batch=6))
+    first, second = ({"Authorization": f"Bearer {key}"} for key in keys)
+    slow = [{"text": f"slow {number}"} for number in range(8)]
+    with send(address, slow[:6], **first):
+        until(lambda: len(held.asked) == held.concurrency)
+        with send(address, slow[6:], **first):
+            until(lambda: b"mores_texts_waiting 6" in ask(address, path="/metrics", **second).body)
+            assert ask(address, TEXTS[:1], **first).status == 503
+            assert ask(address, [{"text": f"text {number}"} for number in range(4)], **second).status == 503
+            got = ask(address, TEXTS[:3], **second)
+            assert [judgement["failure"] for judgement in got.json] == [None] * 3
+            assert not held.free.is_set()
 
 
 def test_texts_that_never_end_delay_those_of_their_own_client_alone(serve: Serve, held: Held) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tracemalloc
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,18 @@ def test_the_memory_of_an_export_does_not_grow_with_the_votes(
     assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
 
 
+def test_times_are_written_as_python_writes_them() -> None:
+    moments = [
+        datetime(2026, 11, 18, 21, 50, 1, 20),
+        datetime(987, 1, 2, 3, 4),
+        datetime(2026, 2, 28, 23, 59, 59, 999_999),
+    ]
+    zones = [UTC, timezone(timedelta(hours=5, minutes=30)), timezone(-timedelta(hours=3))]
+    times = [moment.replace(tzinfo=zone) for moment in moments for zone in zones]
+    assert tables.write_times(times) == [time.isoformat() for time in times]
+    assert tables.write_times([]) == []
+
+
 def test_a_large_parquet_table_is_written_in_groups_that_all_have_every_column(monkeypatch: pytest.MonkeyPatch) -> None:
     """A column that later rows have first is empty in the rows before; few rows are one group."""
     pytest.importorskip("pyarrow")
@@ -141,3 +154,11 @@ def test_a_large_parquet_table_is_written_in_groups_that_all_have_every_column(m
     assert table["answer.b"] == [*[None] * 30, *['["é"]'] * 15]
     empty = parquet.ParquetFile(io.BytesIO(tables.ParquetTable().close("").read()))
     assert empty.metadata.num_rows == 0
+
+
+def test_columns_come_in_the_order_of_the_rows_that_first_have_them() -> None:
+    rows = [
+        {f"column {n}": n, "answer": n} for n in range(12)
+    ]  # a set of their shapes has another order in every process
+    header, *_ = tables.to_csv(rows, ()).decode().splitlines()
+    assert header.split(",") == ["column 0", "answer", *(f"column {n}" for n in range(1, 12))]

@@ -1,4 +1,4 @@
-"""What a benchmark is: items, how an answer is graded, and the figures that are computed from the grades.
+"""The parts of a benchmark: items, a way to grade an answer, and the figures that are computed from the grades.
 
 A benchmark is one folder with its code, prompts, README and sample rows. Ours have a line in `mores.bench.BENCHMARKS`;
 `mores bench path/to/folder` runs yours. `run.py` does the rest: it asks the model, lets the judge grade, and adds up.
@@ -32,7 +32,7 @@ LABELS = "labels"
 
 
 class Label(StrEnum):
-    """What an answer is."""
+    """The grade of an answer."""
 
     CORRECT = "correct"
     INCORRECT = "incorrect"
@@ -216,7 +216,7 @@ class Benchmark:
 
     @property
     def graded_by(self) -> str:
-        """Who grades answers, in words."""
+        """The judge or rule that grades answers, in words."""
         return "a judge" if self.judging else "rule, and a judge if given" if self.long_answer else "rule"
 
     @property

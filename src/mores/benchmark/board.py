@@ -67,7 +67,7 @@ class Gap(Record):
 
     @property
     def significant(self) -> bool:
-        """Whether neither chance nor missing scores explain the difference."""
+        """True if neither chance nor missing scores explain the difference."""
         return self.adjusted < SIGNIFICANT and (self.whole is None or self.whole[0] > 0 or self.whole[1] < 0)
 
 

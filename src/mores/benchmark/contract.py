@@ -1,4 +1,4 @@
-"""What every benchmark must have, ours and yours: `mores bench check FOLDER_OR_NAME`.
+"""The checks that every benchmark must pass, ours and yours: `mores bench check FOLDER_OR_NAME`.
 
     for name, checks in check("path/to/folder").items():
         print(name, [(each.name, each.problems) for each in checks if each.status != "ok"])

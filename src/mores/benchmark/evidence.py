@@ -21,7 +21,7 @@ TEMPLATE = read_prompt(__file__, "evidence")
 
 
 class SearchedItem(Record):
-    """What was found for an item."""
+    """The evidence found for an item."""
 
     id: str
     query: str
@@ -30,7 +30,7 @@ class SearchedItem(Record):
 
 @dataclass(frozen=True)
 class RetrievedEvidence:
-    """What was found for every item, and by what."""
+    """The evidence found for every item, and the search that found it."""
 
     search: str
     """Identity of the search, with the number of results."""

@@ -1,4 +1,4 @@
-"""What results have to do with the facts of models: their size, their version, and where they are at home.
+"""Results and the facts of models: their size, their version, and where they are at home.
 
 CulturalBench's key findings: within a family, larger models are better; providers have no advantage at home; new
 versions improve less and less. Facts are those of named configurations (`facts` of `[models.NAME]`). Associations are
@@ -76,7 +76,7 @@ class HomeAdvantage(Record):
 
 
 class FactFindings(Record):
-    """What the results on one benchmark have to do with facts of the models."""
+    """The relation of the results on one benchmark to facts of the models."""
 
     associations: tuple[Association, ...] = ()
     homes: tuple[HomeAdvantage, ...] = ()

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: it grades answers whose grade is known.
+"""The trust that a judge deserves: it grades answers whose grade is known.
 
 Five answers are made for every item: the correct one, the correct one in many words, the answer of another item (in the
 same language where there is one), that in many words, and a refusal. A perfect judge calls the first two correct, the
@@ -72,7 +72,7 @@ class LabelledAnswer(Record):
 
 
 class ProtocolAgreement(Record):
-    """How often two protocols, ours and that of MSQA's authors, give an answer the same grade with the same model."""
+    """The agreement of two protocols, ours and that of MSQA's authors, on the grades of answers by the same model."""
 
     agreement: Result
     """Share of the answers that both grade; what either could not is unscored."""
@@ -84,7 +84,7 @@ class ProtocolAgreement(Record):
 
 
 class JudgeCheck(Record):
-    """How a judge grades answers whose grade is known."""
+    """The grades of a judge for answers whose grade is known."""
 
     judge: str
     signature: Signature

@@ -106,7 +106,7 @@ def sort_questions(runs: Iterable[Iterable[Verdict]], rule: Rule) -> dict[str, s
 
 
 class Tiers(Record):
-    """How many questions each tier has."""
+    """The number of questions of each tier."""
 
     counts: dict[str, int]
     without: int

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
@@ -20,7 +20,7 @@ from mores.benchmark.benchmark import LABELS, RELEASE, Benchmark, Graded, Judgin
 from mores.benchmark.choice import SHUFFLED, grade_letter
 from mores.benchmark.evidence import RetrievedEvidence, with_evidence
 from mores.benchmark.msqa.protocol import with_protocol
-from mores.benchmark.score import BenchResult, VerdictScores
+from mores.benchmark.score import INCOMPLETE, BenchResult, VerdictScores
 from mores.benchmark.settings import QuestionSettings
 from mores.engine import Answer, Asker, Job
 from mores.errors import ConfigError
@@ -29,10 +29,12 @@ from mores.io import JsonlWriter, file_name, read_records
 from mores.longanswer.appraise import Appraising
 from mores.models import Completion, Message, Model, Request
 from mores.models.base import Stop, is_logprob
+from mores.reading import without_thoughts
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Item, Record, Response, Signature
 
 Alternatives = tuple[tuple[str, float], ...]
+_NO_ANSWER = Failure(kind=FailureKind.MODEL, reason="there is no answer")
 JUDGE_TOKENS = 1024
 """Longest answer of a judge."""
 ALTERNATIVES = 20
@@ -49,7 +51,7 @@ class Said(Record):
 
 
 class Asking(QuestionSettings):
-    """How the questions of a benchmark are asked and graded, ready for work."""
+    """The settings of asking and grading questions, ready for work."""
 
     def check(self, benchmark: Benchmark, judges: Sequence[object]) -> None:
         """Raise ConfigError where a benchmark cannot be asked or graded with these settings."""
@@ -78,12 +80,12 @@ class Asking(QuestionSettings):
 
     @property
     def long(self) -> Appraising:
-        """How long answers are judged."""
+        """The settings of judging long answers."""
         return Appraising(lid=self.lid, facts=self.facts)
 
     @property
     def unjudged(self) -> Label | None:
-        """What an answer counts as that the judge could not grade; None counts it apart."""
+        """The grade of an answer that the judge could not grade; None counts it apart."""
         return Label.INCORRECT if self.judge_failures == "incorrect" else None
 
     def folder(self, benchmark: Benchmark) -> str:
@@ -137,7 +139,7 @@ class BenchJob:
 
     @property
     def answers(self) -> int:
-        """How many answers there will be."""
+        """The number of answers that there will be."""
         return len(self.items) * self.asking.samples
 
     def jobs(self) -> Iterator[Job]:
@@ -191,7 +193,7 @@ class BenchJob:
 
     @property
     def _options(self) -> str | None:
-        """How the options were put into another order, if they were."""
+        """The seed and rule by which the options were put into another order, if they were."""
         seeds = sorted({str(item.metadata[SHUFFLED]) for item in self.items if SHUFFLED in item.metadata})
         return f"shuffled.{'+'.join(seeds)}" if seeds else None
 
@@ -205,7 +207,7 @@ class BenchJob:
 
     @property
     def max_tokens(self) -> int:
-        """Longest answer of the model."""
+        """The longest answer of the model."""
         return self.asking.max_tokens or self.benchmark.max_tokens
 
     def _request(self, item: Item) -> Request | Failure:
@@ -259,9 +261,7 @@ class BenchJob:
             async with self.asker.progress.stage(stage, total) as counts:
                 with JsonlWriter(path) as writer:
                     for item, row in answered:
-                        text, failure = row.response.text, row.response.failure
-                        nothing = failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
-                        writer.write(self._verdict(item, row, nothing if text is None else grade(item, text)))
+                        writer.write(self._verdict(item, row, _graded(grade, item, row.response)))
                         counts.done += 1
             return
         assert judge is not None
@@ -297,6 +297,17 @@ class BenchJob:
         )  # fmt: skip
 
 
+def _graded(grade: Callable[[Item, str], Graded | Failure], item: Item, response: Response) -> Graded | Failure:
+    """Grade by rule; what cannot be read because it was declined, was cut off or is nothing has a class of its own."""
+    if response.text is None:
+        return response.failure or _NO_ANSWER
+    graded = grade(item, response.text)
+    if not isinstance(graded, Failure):
+        return graded
+    kind = INCOMPLETE.get(response.stop or "") or (None if without_thoughts(response.text) else FailureKind.EMPTY)
+    return graded.model_copy(update={"kind": kind}) if kind else graded
+
+
 class _Known(Failure):
     """Not a failure: a grade that needs no call travels through the engine in its place."""
 
@@ -305,7 +316,7 @@ class _Known(Failure):
 
 def _question(judging: Judging, item: Item, row: Said) -> Request | Failure:
     if row.response.text is None:
-        return row.response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+        return row.response.failure or _NO_ANSWER
     question = judging.ask(item, row.response.text)
     if isinstance(question, Graded):
         return _Known(kind=FailureKind.INPUT, reason="it needs no judge", grade=question)

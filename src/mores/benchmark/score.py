@@ -118,7 +118,8 @@ class BenchResult(Record, NotebookView):
         return f"{self.benchmark}, {self.model}: {name} {share_between(first)}, n {count(first.n)}{unscored}"
 
 
-_INCOMPLETE = {"length": FailureKind.TRUNCATED, "refusal": FailureKind.REFUSED, "content_filter": FailureKind.FILTERED}
+INCOMPLETE = {"length": FailureKind.TRUNCATED, "refusal": FailureKind.REFUSED, "content_filter": FailureKind.FILTERED}
+"""The classes of incomplete answers, by why they ended."""
 
 
 class VerdictScores:
@@ -151,7 +152,7 @@ class VerdictScores:
             self._failures[verdict.failure.kind.value] += 1
             if label := label_of(verdict, self.unjudged):
                 verdict = verdict.model_copy(update={"label": label})
-        elif kind := _INCOMPLETE.get(verdict.stop or ""):
+        elif kind := INCOMPLETE.get(verdict.stop or ""):
             self._incomplete[kind.value] += 1
         self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
         if self.benchmark.people is not None:  # the distribution over choices: probabilities, or all for the one choice

@@ -1,4 +1,4 @@
-"""How benchmarks are run: read the questions, search, ask, grade, add up, each into the run's folder."""
+"""Runs of benchmarks: read the questions, search, ask, grade, add up, each into the run's folder."""
 
 from __future__ import annotations
 

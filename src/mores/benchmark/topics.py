@@ -43,7 +43,7 @@ REGIONS = "regions.jsonl"
 
 
 class RegionTopics(Record):
-    """How the questions about a region are spread over topics (CulturalBench: Italy has 38.9% food)."""
+    """The topics of the questions about a region (CulturalBench: Italy has 38.9% food)."""
 
     region: str
     shares: dict[str, Result]
@@ -63,7 +63,7 @@ class TopicsRun(Run):
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How many questions each topic has, and "" those without one."""
+        """The number of questions of each topic, and under "" of those without one."""
         names = self.manifest.settings["topics"]
         assert isinstance(names, list), "the plan lists them"
         counts = Counter({str(name): 0 for name in (*names, "")})

@@ -1,4 +1,4 @@
-"""What commands do before and after the work: warnings, what is kept, and the result as tables, page, files or JSON."""
+"""The work of commands before and after a run: warnings, what is kept, and the result as tables, page, files, JSON."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class CalibrationCase(Record):
 
 
 class CalibrationResult(Record):
-    """How well one kind of confidence predicts correct answers."""
+    """The success of one kind of confidence in predicting correct answers."""
 
     model: str
     benchmark: str

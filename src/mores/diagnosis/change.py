@@ -1,4 +1,4 @@
-"""What changes between two runs on the same questions, whether it is significant, and the words for it."""
+"""The change between two runs on the same questions, its significance, and the words for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PICKED = "the groups at both ends were selected, so they look more different tha
 
 
 class Matrix(Record):
-    """How many questions are correct in both, one or neither of two runs."""
+    """The numbers of questions that are correct in both, one or neither of two runs."""
 
     both: int = 0
     first: int = 0
@@ -36,7 +36,7 @@ class Matrix(Record):
 
 
 class RunChange(Record):
-    """What changes from one run to another."""
+    """The changes from one run to another."""
 
     figures: dict[str, Result]
     """The share of correct answers in each, by name, and `gain`: the second minus the first, with its interval."""

@@ -84,7 +84,7 @@ class CompletedHalf(Record):
 
 
 class Contamination(Record):
-    """What one model shows of having seen a benchmark."""
+    """The signs that one model has seen a benchmark."""
 
     model: str
     benchmark: str

@@ -244,7 +244,7 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
 
 
 class _Row(NamedTuple):
-    """What the shares need of a wrong answer."""
+    """The parts of a wrong answer that the shares need."""
 
     unit: str
     type: str | None
@@ -313,7 +313,7 @@ def compare_models(results: Sequence[ErrorsResult]) -> ErrorTable:
 
 
 class TypeCheck(Record):
-    """How well a judge agrees with the types that people gave."""
+    """The agreement of a judge with the types that people gave."""
 
     judge: str
     signature: Signature

@@ -114,7 +114,7 @@ def is_taken(answer: str, question: str, texts: Sequence[str]) -> bool | None:
 
 
 class EvidenceMatch(Record):
-    """How the results of a search relate to a question."""
+    """The relation of a search's results to a question."""
 
     unit: str
     results: int

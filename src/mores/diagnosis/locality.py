@@ -94,7 +94,7 @@ class Rank(Record):
 
     @property
     def tied(self) -> bool:
-        """Whether another model has the same credit."""
+        """True if another model has the same credit."""
         return self.last > self.rank
 
 

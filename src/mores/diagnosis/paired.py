@@ -171,7 +171,7 @@ class AskedQuestion(Record):
 
     @property
     def correct(self) -> bool:
-        """Whether more than half of its graded answers are correct."""
+        """True if more than half of its graded answers are correct."""
         return self.credit is not None and self.credit > 0.5
 
 

@@ -1,4 +1,4 @@
-"""What evidence changes: the same model on the same questions without and with the results of a search.
+"""The effect of evidence: the same model on the same questions without and with the results of a search.
 
 MSQA, Section 4.2.3. The gain with its interval and tests, by language, topic, region and popularity; and for each
 question that is wrong with evidence, which of three faults it has:
@@ -57,7 +57,7 @@ VERSION = 1
 
 
 class Fault(StrEnum):
-    """Why a question is wrong with evidence."""
+    """The fault of a question that is wrong with evidence."""
 
     NOT_FOUND = "evidence not found"
     NOT_USED = "found but not used"
@@ -94,7 +94,7 @@ class RetrievalCase(Record):
 
 
 class RetrievalResult(Record):
-    """What evidence changes for one model."""
+    """The effect of evidence on one model."""
 
     model: str
     benchmark: str

@@ -81,7 +81,7 @@ class Unstable(Record):
 
 
 class Stability(Record):
-    """How much a model's answers change from one time to the next."""
+    """The changes of a model's answers from one time to the next."""
 
     model: str
     benchmark: str

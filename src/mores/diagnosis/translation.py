@@ -58,7 +58,7 @@ class TranslationCase(Record):
 
 
 class TranslationResult(Record):
-    """What changes for one model between two versions of the questions."""
+    """The changes for one model between two versions of the questions."""
 
     model: str
     benchmark: str

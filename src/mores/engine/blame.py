@@ -1,4 +1,4 @@
-"""Whose fault a failure is: this text's, this moment's or the set-up's.
+"""The blame for a failure: this text's, this moment's or the set-up's.
 
 Once anything has worked, a refusal, a reset or an unreadable answer belongs to its text, which fails alone. Several in
 a row may also mean that a key was revoked or a model taken down: then the cheapest request that worked is asked again,
@@ -80,7 +80,7 @@ class ServerProbe:
         self.worked_at = float("-inf")
         """When the latest call that worked began, by `time.monotonic`."""
         self.problem: ModelError | None = None
-        """Why the last probe failed, if nothing has worked since."""
+        """The reason why the last probe failed, if nothing has worked since."""
 
     def add(self, request: Request, completion: Completion) -> None:
         """Consider an answered request, of this process or from the store, for asking again."""
@@ -96,7 +96,7 @@ class ServerProbe:
 
     @property
     def possible(self) -> bool:
-        """Whether there is something to ask again."""
+        """True if there is something to ask again."""
         return self._request is not None
 
     @property
@@ -143,7 +143,7 @@ class Doubts(Generic[Ticket]):
         self._lock = asyncio.Lock()
         self._returned = asyncio.Event()
         self.lasting = False
-        """Whether the run goes on while nothing has worked yet."""
+        """True if the run goes on while nothing has worked yet."""
 
     def add(self, ticket: Ticket, trouble: Trouble) -> None:
         """Hold a failure."""

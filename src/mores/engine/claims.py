@@ -1,4 +1,4 @@
-"""Which questions a process is asking, so that other processes on the same store do not ask them.
+"""The questions that a process is asking, so that other processes on the same store do not ask them.
 
 A claim is a lock on one byte of a file beside the store, at a place that the question's key decides. The system takes
 it back however the process ends, so that no other process waits in vain. The first process locks all places at once;
@@ -108,7 +108,7 @@ class Claims:
 
     @property
     def alone(self) -> bool:
-        """Whether nobody else can have asked anything since `enter`; once this is lost it does not come back."""
+        """True if nobody else can have asked anything since `enter`; once this is lost it does not come back."""
         return self._file is not None and self._file.alone
 
     def make_room(self) -> None:

@@ -1,4 +1,4 @@
-"""What a run will cost: tokens times the price that the user gives, or the list price that `genai-prices` knows."""
+"""The cost of a run: tokens times the price that the user gives, or the list price that `genai-prices` knows."""
 
 from __future__ import annotations
 

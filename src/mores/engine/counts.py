@@ -1,4 +1,4 @@
-"""What a run has done so far, for whoever shows its progress."""
+"""The state of a run so far, for whoever shows its progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mores.types import Blame, Failure, Usage
 
 @dataclass
 class Counts:
-    """What a run has done so far; read it while the run works."""
+    """The state of a run so far; read it while the run works."""
 
     done: int = 0
     cached: int = 0
@@ -33,7 +33,7 @@ class Counts:
 
     @property
     def failed(self) -> int:
-        """How much failed."""
+        """The number of failures."""
         return self.blamed.total()
 
     def fail(self, failure: Failure | None) -> None:

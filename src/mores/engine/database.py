@@ -17,7 +17,7 @@ from mores.io.private import make_folder, open_private
 
 
 class DatabaseLayout(NamedTuple):
-    """What a file of one kind holds."""
+    """The layout of a file of one kind."""
 
     content: str
     """For people: `answers`."""

@@ -1,4 +1,4 @@
-"""What a run would send and cost, without sending anything."""
+"""Estimates of what a run would send and cost, without sending anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked and what comes back: a job, and the answer to it."""
+"""A job, which is what is asked, and the answer to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast the engine may go: fixed limits from the user, and what the server can handle, learnt from its answers."""
+"""The speed of the engine: fixed limits from the user, and what the server can handle, learnt from its answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mores.settings import Settings, setting
 
 
 class Limits(Settings):
-    """How fast a run may go, and how patient it is; the defaults suit a hosted server."""
+    """The limits of a run: its speed and its patience; the defaults suit a hosted server."""
 
     concurrency: int | None = setting(
         default=None, at_least=1, help="Maximum concurrent calls.", default_text="by the kind of model"

@@ -68,6 +68,7 @@ class Patience:
             left = self._down_since + self._limits.outage - now
         tries.counted += left is None
         if tries.counted >= self._limits.attempts or (left is not None and left <= 0):
+            self._counts.problem = ""
             return False
         if left is not None and works is not None and tries.failed >= self._limits.attempts and await works():
             self.succeeded()

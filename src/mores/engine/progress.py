@@ -1,4 +1,4 @@
-"""How the library reports progress: a small protocol. Commands draw bars; by default nothing is shown."""
+"""Progress of the library: a small protocol. Commands draw bars; by default nothing is shown."""
 
 from __future__ import annotations
 

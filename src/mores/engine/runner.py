@@ -42,7 +42,7 @@ class Lasting(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How jobs are put to a model."""
+    """The options of putting jobs to a model."""
 
     store: Store | None = None
     """Keeps every answer; None keeps nothing."""

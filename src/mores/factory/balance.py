@@ -1,4 +1,4 @@
-"""Which correct and wrong answers go into a dataset.
+"""The choice of correct and wrong answers that go into a dataset.
 
 | sampling | method |
 | --- | --- |

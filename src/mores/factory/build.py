@@ -118,7 +118,7 @@ class Golds:
 
 
 class Grouping(Record):
-    """How well the splits prevent leakage: items of all sources, including those without samples."""
+    """The prevention of leakage by the splits: items of all sources, including those without samples."""
 
     groups: int = 0
     largest: int = 0

@@ -26,7 +26,7 @@ _LEAST = 24
 
 
 class CorrectFact(Record):
-    """What is correct about one item."""
+    """The facts that are correct about one item."""
 
     id: str
     """`source/id` of the item, as in `Gold.item`."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SourcesSettings(Settings):
-    """Which sources are listed."""
+    """The sources to list."""
 
     data: OptionalPath = setting(
         default=None, place="folder", metavar="DIR", help="Folder with one folder per source: also count its items."

@@ -116,7 +116,7 @@ class Shortcut(Record):
 
 
 class MarkedColumns:
-    """Which columns each text has: a sparse matrix whose rows have equal lengths, so that a long text weighs no more.
+    """The columns of each text: a sparse matrix whose rows have equal lengths, so that a long text weighs no more.
 
     It takes four bytes a cell; products are of integers and made in parts, so that they need little room besides.
     """

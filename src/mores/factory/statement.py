@@ -131,7 +131,7 @@ LONGEST_OTHER = 60
 
 @dataclass(frozen=True)
 class OtherLanguage:
-    """How questions in a language become statements, and how texts of several of them are asked for."""
+    """The patterns by which questions in a language become statements, and texts of several of them are asked for."""
 
     asked: tuple[re.Pattern[str], ...]
     told: tuple[str, ...]

@@ -42,7 +42,7 @@ class SampleVote(Record):
 
 
 class ValidationRate(Record):
-    """How many of the samples with errors that people judged are bad."""
+    """The number of bad samples among those with errors that people judged."""
 
     judged: int = 0
     bad: int = 0

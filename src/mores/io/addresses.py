@@ -1,4 +1,4 @@
-"""Where a server of this machine is found."""
+"""Addresses of servers of this machine."""
 
 from __future__ import annotations
 

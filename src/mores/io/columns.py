@@ -1,4 +1,4 @@
-"""Which column of a table is which: one record for each wanted column, good guesses, and a report of what was read."""
+"""The columns of a table: one record for each wanted column, good guesses, and a report of what was read."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ TURNS = TableColumn("turns", ("dialogue", "dialog"), unless=("text", MESSAGES.na
 
 
 class ColumnMatch(NamedTuple):
-    """What the columns of a table are."""
+    """The wanted columns that a table has, and its others."""
 
     names: Mapping[str, tuple[str, ...]]
     """The table's names of each wanted column; of several, the row decides."""
@@ -177,7 +177,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 class TableReport(Record):
-    """What was read of a table."""
+    """The report of a table that was read."""
 
     name: str
     """The file, folder or kind of frame."""
@@ -207,7 +207,7 @@ class TableReport(Record):
 
     @property
     def is_plain(self) -> bool:
-        """Whether nothing needs to be said: all columns have our names, and nothing was guessed or left out."""
+        """True if nothing needs to be said: all columns have our names, and nothing was guessed or left out."""
         renamed = any(theirs != (ours,) or ours == MESSAGES.name for ours, theirs in self.columns.items())
         guessed = self.encoding or self.delimiter or self.log or self.notes
         return not (renamed or self.unread or self.left_out or self.missing or guessed)
@@ -216,18 +216,22 @@ class TableReport(Record):
         rows = f"{self.rows:,} row" + ("s" if self.rows != 1 else "")
         names = {MESSAGES.name: "instruction" if "text" in self.columns else "text and instruction"}
         names[TURNS.name] = "conversation"
-        shown = [] if self.log else sorted(self.columns.items(), key=lambda pair: pair[0] not in ("text", *names))
+        shown = sorted(self.columns.items(), key=lambda pair: pair[0] not in ("text", *names))
         parts = [f"{names.get(ours, ours)} ← {' or '.join(theirs)}" for ours, theirs in shown]
+        if self.log:  # what its program calls them is not for a user to choose
+            parts = [ours for ours, _ in shown if ours in ("text", "instruction", LANGUAGE.name, REGION.name)]
         log = f" of a log of {self.log}" if self.log else ""
         text = f"{self.name}, {rows}{log}" + (f": {', '.join(parts)}" if parts else "")
         text += "".join(f"; {note}" for note in self.notes)
         lost = tuple(name for name in self.unread if name not in self.kept)
-        for unread, fate in ((self.kept, "kept"), (lost, "not kept")):
+        for unread, status in ((self.kept, "kept"), (lost, "not kept")):
             more = f" and {len(unread) - MOST_NAMES:,} more" if len(unread) > MOST_NAMES else ""
-            text += f"; not read: {', '.join(unread[:MOST_NAMES])}{more} ({fate})" if unread else ""
+            listed = f"{', '.join(unread[:MOST_NAMES])}{more}"
+            told = f"also kept: {listed}" if self.log and status == "kept" else f"not read: {listed} ({status})"
+            text += f"; {told}" if unread else ""
         for column, words in self.missing.items():
             for word, count in words.items():
-                text += f"; {word!r} is no {column} ({count:,})"
+                text += f"; {column} {word!r} was read as missing ({count:,})"
         if self.left_out:
             text += f"; left out: {self.left_out:,}"
         saved = (("encoding", self.encoding), ("delimiter", self.delimiter and repr(self.delimiter)))
@@ -240,13 +244,13 @@ class ColumnReader:
     def __init__(self, wanted: Wanted, is_untyped: bool = False) -> None:
         self.wanted = wanted
         self.is_untyped = is_untyped
-        """Whether words such as `NA` stand for no value; not in a table that Mores wrote."""
+        """True if words such as `NA` stand for no value; not in a table that Mores wrote."""
         self.rows = 0
         self.left_out = 0
         self.problems: list[str] = []
         self.has_header = False
         self.is_ambiguous = False
-        """Whether two columns of the table's header may be the same one, so that no other row is clear either."""
+        """True if two columns of the table's header may be the same one, so that no other row is clear either."""
         self._kept: dict[str, None] = {}
         self._seen: dict[tuple[str, ...], ColumnMatch] = {}
         self._missing: dict[str, Counter[str]] = {}

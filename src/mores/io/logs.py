@@ -18,7 +18,7 @@ from zipfile import ZipFile, ZipInfo
 
 from mores.errors import ConfigError, InputError
 from mores.extras import require
-from mores.io.columns import LANGUAGE, REGION
+from mores.io.columns import LANGUAGE, REGION, fold
 from mores.io.source import BAD_ZIP, Rows, TableRow, TableSource, numbered_lines
 
 AGAIN = "#"
@@ -314,9 +314,10 @@ def place_of(values: Mapping[str, Any]) -> dict[str, str]:
     from mores import culture  # 0.1 s of tables
 
     places: dict[str, str] = {}
+    folded = {fold(str(name)): value for name, value in values.items()}
     for column, normalize in ((LANGUAGE, culture.language), (REGION, culture.region)):
-        for name in (column.name, *column.aliases):
-            value = values.get(name)
+        for name in (column.name, *column.aliases, *column.guesses):
+            value = folded.get(fold(name))
             if column.name not in places and isinstance(value, str) and value.strip():
                 with suppress(InputError):
                     places[column.name] = normalize(value)

@@ -41,7 +41,7 @@ Raises InputError where they are not what is needed."""
 
 @dataclass
 class Reading:
-    """How a table is read, and what was found in it on the way."""
+    """The rules for reading a table, and what was found on the way."""
 
     choose: Choose = lambda *_: None
     known: Callable[[Sequence[str]], int] = len

@@ -48,7 +48,7 @@ OnBad = Callable[[InputError], None]
 
 
 class CheckedTexts(Record):
-    """What a check of a table found."""
+    """The findings of a check of a table."""
 
     count: int
     """Samples that can be read."""
@@ -96,7 +96,7 @@ class SampleTable:
 
     @property
     def report(self) -> TableReport:
-        """What was read so far."""
+        """The report of the rows that were read so far."""
         reading = self._reading
         return self._reader.report(self.source, reading.encoding, reading.delimiter, reading.log)
 

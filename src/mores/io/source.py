@@ -1,4 +1,4 @@
-"""Where a table comes from: a file, a folder, standard input or bytes; its format, and the names of places in it."""
+"""Sources of tables: a file, a folder, standard input or bytes; their formats, and the names of places in them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BAD_ZIP = (BadZipFile, EOFError, RuntimeError, zlib.error, lzma.LZMAError)
 
 
 class Room:
-    """What is left of the bytes that a packed file may unpack to; an InputError where they do not suffice."""
+    """The bytes that a packed file may still unpack to; an InputError where they do not suffice."""
 
     def __init__(self, path: Path, size: int | None = None) -> None:
         self._path = path
@@ -106,7 +106,7 @@ class TableSource:
 
     @property
     def is_untyped(self) -> bool:
-        """Whether its cells do not say what they are."""
+        """True if its cells do not say what they are."""
         return self.format in UNTYPED
 
     def error(self, problem: str, line: int | None = None) -> InputError:
@@ -149,7 +149,7 @@ class TableRow(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it starts: `texts.csv:17`."""
+        """The place where it starts: `texts.csv:17`."""
         return f"{self.source.label}:{self.line}{self.keys}"
 
     def error(self, problem: str, *, setting: str = "") -> InputError:

@@ -1,4 +1,4 @@
-"""Which language a text is in, for texts in about two hundred languages.
+"""The language of a text, among about two hundred.
 
     from mores.language import check, detect
     detect(["Kuber iki umwami wa mbere yitwa Ntare?"], candidates=["rn", "rw", "en"])[0].detected

@@ -1,4 +1,4 @@
-"""Which language a text is in: the likeliest one, its probability, and the shares of a mixed text.
+"""Detection of a text's language: the likeliest one, its probability, and the shares of a mixed text.
 
 | mode | languages | before the text is read |
 | --- | --- | --- |
@@ -65,7 +65,7 @@ class Detection:
 
 @dataclass(frozen=True)
 class LanguageVerdict:
-    """Whether a text is in the expected language."""
+    """The verdict on a text's language."""
 
     detected: str | None
     certainty: float

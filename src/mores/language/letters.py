@@ -32,7 +32,7 @@ MOST = 30.0
 
 @dataclass(frozen=True)
 class LetterRule:
-    """How to recognise a language among the others of its script."""
+    """The signs of a language among the others of its script."""
 
     language: str
     script: str

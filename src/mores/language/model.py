@@ -173,7 +173,7 @@ class ScriptModel:
 
 @dataclass(frozen=True)
 class ScoreCalibration:
-    """How reliable the scores are, learned from held-out text."""
+    """The reliability of the scores, learned from held-out text."""
 
     scale: float = 0.2
     power: float = 0.9

@@ -33,6 +33,10 @@ _LINK = re.compile(r"(?:https?://|www\.)[^\s\0<>()\[\]]+|[@#]\w[\w.-]*|&[a-z]{2,
 _TAG = re.compile(r"</?[a-z][^<>\0]{0,200}>")
 _REMOVED = ((_CODE, ("`", "{", "_")), (_LINK, ("://", "www.", "@", "#", "&")), (_TAG, ("<",)))
 """What is not text, in lower case, and strings of which each has one: a search for these is far faster."""
+_OLD_VOWEL = "\u0647\u200c"
+"""A vowel of Sorani in old fonts, he and a non-joiner; Persian has them too, but beside no letter of Sorani."""
+_SORANI = re.compile("[ێۆڵڕ]")
+_PRESENT = str.maketrans({"ك": "ک", "ي": "ی", "ى": "ی"})
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,11 @@ def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
                 pattern.sub(" ", part) if any(sign in part for sign in signs) else part for part in joined.split("\0")
             )
             joined = "\0".join(parts)
+    if _OLD_VOWEL in joined:
+        joined = "\0".join(
+            part.replace(_OLD_VOWEL, "ە").translate(_PRESENT) if _OLD_VOWEL in part and _SORANI.search(part) else part
+            for part in joined.split("\0")
+        )
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
     properties = tables()
     return properties.fold[codes[~properties.drop[codes]]]

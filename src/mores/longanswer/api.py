@@ -70,7 +70,7 @@ class LongformJob:
 
     @property
     def signature(self) -> Signature:
-        """What must be the same for two results to be comparable."""
+        """The parts that must be the same for two results to be comparable."""
         fields: dict[str, Any] = dict(self.evaluation.signature())
         if self.appraising.claims is not None:
             fields["k"] = self.appraising.claims

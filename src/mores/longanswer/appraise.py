@@ -1,4 +1,4 @@
-"""How long answers are judged: the language check, the judge, the search for facts; and what that takes, at most.
+"""The judging of long answers: the language check, the judge, the search for facts; and what that takes, at most.
 
 Before the run it is unknown which answers have surface issues or how many claims they make: every answer with text is
 counted, with one claim per sentence. So the figures are upper estimates; answers in the store are not subtracted.
@@ -47,7 +47,7 @@ REASON_TOKENS = 80
 
 
 class StageEstimate(Record):
-    """What one stage takes; tokens are guessed from the number of characters."""
+    """The requests and tokens of one stage; tokens are guessed from the number of characters."""
 
     stage: str
     calls: int = 0
@@ -97,7 +97,7 @@ SUMMARIES = "longform.json"
 
 
 class Appraising(AppraiseSettings):
-    """How long answers are judged, ready for work."""
+    """The settings of judging long answers, ready for work."""
 
     def check(self, judge: object | None) -> None:
         """Raise ConfigError for what cannot be done, before anything is paid for."""

@@ -82,7 +82,7 @@ class LongformStage(NamedTuple):
 
 @dataclass
 class LongformEvaluation:
-    """Which answers are judged, by whom and how: without a judge only their surface, without a search no facts."""
+    """The answers that are judged, by whom and how: without a judge only their surface, without a search no facts."""
 
     answers: Path
     """`LongAnswer`s as JSON Lines."""

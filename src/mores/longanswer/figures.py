@@ -43,7 +43,7 @@ Score = Callable[[float, float], float]
 
 
 class FigureFactor(NamedTuple):
-    """What one answer adds to a factor; nothing where the factor is not about it."""
+    """The contribution of one answer to a factor; nothing where the factor is not about it."""
 
     total: float = 0.0
     """Its value times its weight."""
@@ -53,7 +53,7 @@ class FigureFactor(NamedTuple):
 
 
 class FigurePart(NamedTuple):
-    """What one answer adds to a figure."""
+    """The contribution of one answer to a figure."""
 
     factors: tuple[FigureFactor, ...]
     least: float

@@ -1,4 +1,4 @@
-"""What a judge is asked about an answer, and how its reply is read; its form is fixed, and anything else is a failure.
+"""Requests to a judge about an answer, and readers of its replies: the form is fixed, anything else is a failure.
 
 | question | from |
 | --- | --- |

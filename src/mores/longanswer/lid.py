@@ -1,4 +1,4 @@
-"""Which check of an answer's language is used: ours, or that of the paper."""
+"""The checks of an answer's language: ours, and that of the paper."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from mores.types import Failure, Record
 
 
 class QuestionKind(StrEnum):
-    """Whether a question belongs to a culture (CaLMQA, Section 2.1)."""
+    """The tie of a question to a culture (CaLMQA, Section 2.1)."""
 
     SPECIFIC = "specific"
     AGNOSTIC = "agnostic"
@@ -77,14 +77,14 @@ class Claim(Record):
 
 
 class AnswerRecord(Record):
-    """What a stage finds about an answer, which its id and its model name."""
+    """The finding of a stage about an answer, with the answer's id and its model."""
 
     id: str
     model: str = ""
 
 
 class Surface(AnswerRecord):
-    """What is measured on an answer without a model."""
+    """The measures of an answer that need no model."""
 
     language: LanguageCheck | None = None
     """None where it was not checked."""
@@ -118,13 +118,13 @@ class Extraction(AnswerRecord):
 
 
 class ClaimSearch(AnswerRecord):
-    """What was found for the claims of an answer, in their order."""
+    """The evidence found for the claims of an answer, in their order."""
 
     found: tuple[Found, ...] = ()
 
 
 class ClaimDecision(Record):
-    """Whether a claim is supported, or why that could not be decided."""
+    """The decision about one claim, supported or not, or why there is none."""
 
     supported: bool | None = None
     reason: str = ""
@@ -132,13 +132,13 @@ class ClaimDecision(Record):
 
 
 class Verification(AnswerRecord):
-    """What was decided about the claims of an answer, in their order."""
+    """The decisions about the claims of an answer, in their order."""
 
     decisions: tuple[ClaimDecision, ...] = ()
 
 
 class RelevanceDecision(AnswerRecord):
-    """Whether an answer is relevant, or why that could not be judged."""
+    """The relevance of an answer, or why it could not be judged."""
 
     relevant: bool | None = None
     reason: str = ""

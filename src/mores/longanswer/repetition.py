@@ -1,4 +1,4 @@
-"""Whether an answer repeats itself (CaLMQA, Section 3.1): a window of 20 tokens that occurs 4 times or more.
+"""Repetition in an answer (CaLMQA, Section 3.1): a window of 20 tokens that occurs 4 times or more.
 
 Windows may overlap. The result is exact and takes time linear in the text: a window that occurs so many times begins
 with tokens that do, and few others are compared.

@@ -1,4 +1,4 @@
-"""What each stage of an evaluation asks about one answer, and what it makes of the replies: pure functions."""
+"""The stages of an evaluation: what each asks about an answer, and what it makes of the replies; pure functions."""
 
 from __future__ import annotations
 

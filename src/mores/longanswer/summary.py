@@ -97,7 +97,7 @@ class LongformSummary(Record):
     specific: dict[str, Result] = Field(default_factory=dict)
     """By figure: how much higher it is for culturally specific than for agnostic questions, where there are both."""
     behind: Result | None = Field(None, exclude_if=lambda gap: gap is None)
-    """How much higher the headline figure of the best model is on shared questions, where something is undecided."""
+    """How much higher the headline figure of the best model is on shared questions."""
     behind_by: dict[str, dict[str, Result]] = Field(default_factory=dict, exclude_if=lambda gaps: not gaps)
     """Column, group: how much higher the best model's headline figure is in it, on shared questions."""
     signature: Signature = Signature()
@@ -118,7 +118,7 @@ class LongformSummary(Record):
 
 @dataclass(frozen=True)
 class Counting:
-    """What is counted, and how."""
+    """The rules by which answers are counted."""
 
     k: int | None = None
     """The number of claims of a full answer, for recall and F1; without it there are neither."""
@@ -187,13 +187,13 @@ def summarise(
     best = best_of(summaries) if len(summaries) > 1 else None
     if best is None or best.main is None:
         return summaries
-    name, undecided = best.main.name, any(each.main and each.main.bounds for each in summaries)
+    name = best.main.name
 
     def compare(model: str) -> dict[str, Any]:
         first, second = rows[best.model], rows[model]
-        gaps: dict[str, Any] = {"behind": _difference(first, second, name)} if undecided else {}
         by_column = {column: _differences(first, second, name, n) for n, column in enumerate(by)}
-        return gaps | {"behind_by": {column: each for column, each in by_column.items() if each}}
+        gaps = {column: each for column, each in by_column.items() if each}
+        return {"behind": _difference(first, second, name), "behind_by": gaps}
 
     return [each if each is best else each.model_copy(update=compare(each.model)) for each in summaries]
 
@@ -234,9 +234,9 @@ def best_of(summaries: Sequence[LongformSummary]) -> LongformSummary:
 
 
 def is_decided(summaries: Sequence[LongformSummary]) -> bool:
-    """Return whether nothing that is undecided could change which model is the best."""
-    best, undecided = best_of(summaries), any(each.main and each.main.bounds for each in summaries)
-    return not undecided or all(decide(each.behind) > 0 for each in summaries if each is not best)
+    """Return whether neither chance nor what is undecided could change which model is the best."""
+    best = best_of(summaries)
+    return all(decide(each.behind) > 0 for each in summaries if each is not best)
 
 
 def _difference(best: Sequence[_Row], other: Sequence[_Row], name: str) -> Result:

@@ -1,4 +1,4 @@
-"""Whether a judge is any good for texts like those of a dataset, in one line.
+"""Advice on a judge for texts like those of a dataset, in one line.
 
 - **useful**: the lower end of its interval is above 0, and it is significantly better than the best baseline; both
   whatever it would say of the pairs that it did not judge.

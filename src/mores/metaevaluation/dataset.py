@@ -71,7 +71,7 @@ class Dataset:
 
     @cached_property
     def groupings(self) -> tuple[str, ...]:
-        """What `by` means among the columns of these samples."""
+        """The columns of these samples that `by` means."""
         return find_groupings(self.golds, self.by)
 
     @property

@@ -49,7 +49,7 @@ class Scored:
 
     @property
     def unscored(self) -> int:
-        """How many samples it could not score."""
+        """The number of samples that it could not score."""
         return len(self.lost)
 
     @cached_property
@@ -75,12 +75,12 @@ class Scored:
 
     @property
     def wrong(self) -> Bools:
-        """Whether the sample has an error."""
+        """True if the sample has an error."""
         return self.gold < 0
 
     @property
     def reported(self) -> Bools:
-        """Whether the metric reports an error."""
+        """True if the metric reports an error."""
         return self.scores < 0
 
     def among(self, ids: Collection[str]) -> Scored:

@@ -47,7 +47,7 @@ class JudgingSession(ABC):
     @property
     @abstractmethod
     def samples(self) -> Sequence[Sample]:
-        """What the metrics judge."""
+        """The samples that the metrics judge."""
 
     @abstractmethod
     def plan(self, files: Mapping[str, str]) -> Plan:

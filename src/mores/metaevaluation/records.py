@@ -109,13 +109,13 @@ class MetricComparison(Record):
 
     @property
     def holds(self) -> bool:
-        """Whether missing scores do not explain the difference; a few may, where no interval says."""
+        """True if missing scores do not explain the difference; a few may, where no interval says."""
         few = self.missing <= MUCH_MISSING * (self.n + self.missing)
         return self.whole[0] > 0 or self.whole[1] < 0 if self.whole else few
 
     @property
     def significant(self) -> bool:
-        """Whether neither chance nor missing scores explain the difference."""
+        """True if neither chance nor missing scores explain the difference."""
         return self.adjusted < SIGNIFICANT and self.holds
 
 
@@ -195,7 +195,7 @@ Verdict = Literal["useful", "not better", "worse", "one class", "too few", "miss
 
 
 class Advice(Record):
-    """Whether a judge is any good for texts like these, by the rule of `mores.metaevaluation.advice`."""
+    """The usefulness of a judge for texts like these, by the rule of `mores.metaevaluation.advice`."""
 
     metric: str
     verdict: Verdict

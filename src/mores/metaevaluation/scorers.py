@@ -122,7 +122,7 @@ class MetricScorer:
 
     @property
     def file(self) -> bool:
-        """Whether it is a file or the folder of a run; `count:fake:SCRIPT.jsonl` is a model."""
+        """True if it is a file or the folder of a run; `count:fake:SCRIPT.jsonl` is a model."""
         return self.given is None and _is_file(self.name) and not _has_model(self.name)
 
     @property
@@ -131,7 +131,7 @@ class MetricScorer:
 
     @property
     def split(self) -> bool:
-        """Whether there is a separate judge for each source."""
+        """True if there is a separate judge for each source."""
         return self.given is None and SOURCE in self.name
 
     def without(self, source: str) -> MetricScorer:

@@ -79,7 +79,7 @@ class EnsembleMetric(Metric):
 
     @property
     def shows_places(self) -> bool:
-        """Whether the prompt of any judge says the region and the language."""
+        """True if the prompt of any judge says the region and the language."""
         return any(member.shows_places for member in self.members)
 
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:

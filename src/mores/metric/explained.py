@@ -1,4 +1,4 @@
-"""Whether what a tuned model gives as the explanation of an error is of use; otherwise the passage speaks for itself.
+"""Explanations by a tuned model: kept where they are of use; otherwise the passage speaks for itself.
 
 The model chooses a type and words of the passage that it cites. Words that cannot stand in place of the quote are no
 correction: the explanation then says that quote and passage disagree, and shows the sentence of the passage that does.

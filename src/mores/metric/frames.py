@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mores.extras import require
 from mores.io.columns import TableReport
 from mores.metric.summary import doubt, errors, state
-from mores.types import Judgement, Severity
+from mores.types import Error, Judgement, Severity
 
 
 class FrameView:
@@ -55,6 +55,13 @@ class Judgements(list[Judgement], FrameView):
         return self.index
 
 
+def _explanation(judgement: Judgement, found: Sequence[Error]) -> str | None:
+    """Return the summary of the report, or where the judge writes none, what it says of each error."""
+    if judgement.report is None:
+        return None
+    return judgement.report.explanation or "; ".join(error.explanation for error in found if error.explanation)
+
+
 def frame_row(judgement: Judgement) -> dict[str, Any]:
     """Return a judgement as one row: the text, the other columns of its own row, and the verdict.
 
@@ -72,7 +79,7 @@ def frame_row(judgement: Judgement) -> dict[str, Any]:
         "major": severities[Severity.MAJOR],
         "minor": severities[Severity.MINOR],
         "quotes": "; ".join(error.quote for error in found),
-        "explanation": judgement.report.explanation if judgement.report else None,
+        "explanation": _explanation(judgement, found),
         "failure": judgement.failure.reason if judgement.failure else None,
         "notes": "; ".join(judgement.notes),
     }

@@ -32,7 +32,7 @@ PLACE_NAMES = tuple(place.name for place in PLACES)
 
 
 class Columned(Protocol):
-    """What has further columns of its row."""
+    """A thing that has further columns of its row."""
 
     @property
     def metadata(self) -> Mapping[str, Any]: ...
@@ -51,7 +51,7 @@ class ColumnGroup(Record):
 
 
 class PairedGroups(Record):
-    """How much two groups differ on the instructions that both have texts for: the first less the second."""
+    """The difference of two groups on the instructions that both have texts for: the first less the second."""
 
     first: str
     second: str
@@ -77,7 +77,7 @@ class ColumnTally:
     def __init__(self, column: str, *, paired: bool = True) -> None:
         self.column = column
         self.paired = paired
-        """Whether it keeps what is needed for differences, which is not little where instructions are long."""
+        """True if it keeps the data for differences, which are not little where instructions are long."""
         self._tallies: dict[str, ScoreTally] = defaultdict(ScoreTally)
         self._scores: dict[str, list[float]] = defaultdict(list)
         self._pairs: dict[tuple[str | None, ...], dict[str, list[tuple[float, float]]]] = defaultdict(dict)

@@ -236,22 +236,22 @@ class Metric:
 
     @property
     def _quoting(self) -> bool:
-        """Whether quotes are constrained to words of the sample."""
+        """True if quotes are constrained to words of the sample."""
         return self._constrain and follows_grammars(self.model)
 
     @property
     def shows_places(self) -> bool:
-        """Whether the prompt says the region and the language besides those of the style `claims`."""
+        """True if the prompt says the region and the language besides those of the style `claims`."""
         return self.model.style is None and self.style in ("fenced", "guided")
 
     @property
     def explains(self) -> bool:
-        """Whether the prompt asks for a summary in free text; a tuned judge reads the prompt that it was tuned with."""
+        """True if the prompt asks for a summary in free text; a tuned judge reads the prompt that it was tuned with."""
         return self.settings.explain and self.model.style is None and self.style != "claims"
 
     @property
     def _summarises(self) -> bool:
-        """Whether a tuned judge's report gets a summary made of its errors; one by claims always has a summary."""
+        """True if a tuned judge's report gets a summary made of its errors; one by claims always has a summary."""
         return self.settings.explain and self.model.style is not None and self.style != "claims"
 
     @property

@@ -59,7 +59,7 @@ _ESCAPED = re.compile(r"&(amp;)?((?:amp;)*)lt;(/?v)&gt;")
 
 
 class Segment(NamedTuple):
-    """Which text a row is about, as the columns have it."""
+    """The text that a row is about, as the columns have it."""
 
     system: str
     doc: str
@@ -85,7 +85,7 @@ def _one_line(text: str) -> str:
 
 
 class Extra(Record):
-    """What a judgement has beyond the columns: `mores` in the metadata."""
+    """The parts of a judgement that have no column: `mores` in the metadata."""
 
     sample_id: str | None = None
     language: str | None = None

@@ -118,7 +118,7 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Where evidence for the texts is looked up, and how much of it."""
+    """The place where evidence for the texts is looked up, and how much of it."""
 
     search: str | Search
     k: int = 3

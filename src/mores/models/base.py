@@ -1,4 +1,4 @@
-"""What a model is: something that completes a request, with log-probabilities and, if asked, to a JSON schema.
+"""The protocol of a model: it completes a request, with log-probabilities and, if asked, to a JSON schema.
 
 A kind of model is one file that offers one class of this protocol, and one line in `mores.models.KINDS`. `BasicModel`
 has defaults for all but `complete`.
@@ -60,7 +60,7 @@ LONGEST_QUOTATION = 100
 
 
 class Explanations(NamedTuple):
-    """How a tuned model explains errors: it decides what stands in the gaps, and need not write the rest."""
+    """The explanations of a tuned model: it decides what stands in the gaps, and need not write the rest."""
 
     uncited: str
     """Of an error that cites no evidence; {quote} stands for the words that are wrong."""
@@ -110,7 +110,7 @@ class Request(NamedTuple):
 
     @property
     def constrained(self) -> bool:
-        """Whether the model is constrained as it writes."""
+        """True if the model is constrained as it writes."""
         return self.schema is not None or self.grammar is not None
 
 
@@ -120,7 +120,7 @@ def greedy(text: str, max_tokens: int, schema: Mapping[str, Any] | None = None) 
 
 
 class Stop(StrEnum):
-    """Why an answer ended; what servers say is sorted into these by `stop_of`."""
+    """The reason why an answer ended; what servers say is sorted into these by `stop_of`."""
 
     COMPLETE = "stop"
     LENGTH = "length"
@@ -151,7 +151,7 @@ Alternatives = tuple[tuple[str, float], ...]
 
 
 class Written(NamedTuple):
-    """What a model wrote, once it is known that it can be graded: see `Completion.complete`."""
+    """An answer that is known to be complete, so that it can be graded: see `Completion.complete`."""
 
     text: str
     """The answer, without thoughts."""
@@ -174,7 +174,7 @@ class Written(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What a model returns. Graders do not read it, but what `complete` makes of it."""
+    """The return value of a model. Graders do not read it, but what `complete` makes of it."""
 
     text: str
     logprobs: tuple[float, ...] | None = None
@@ -231,7 +231,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """As the user writes it, for example `openai:gpt-4.1-mini`."""
+        """The name that the user writes, for example `openai:gpt-4.1-mini`."""
 
     @property
     def identity(self) -> str:
@@ -239,7 +239,7 @@ class Model(Protocol):
 
     @property
     def concurrency(self) -> int:
-        """How many calls at once suit it best."""
+        """The number of concurrent calls that suits it best."""
 
     @property
     def timeout(self) -> float:
@@ -247,7 +247,7 @@ class Model(Protocol):
 
     @property
     def constrained(self) -> bool:
-        """Whether it needs the schema constraint to write a report at all."""
+        """True if it needs the schema constraint to write a report at all."""
 
     @property
     def style(self) -> Style | None:
@@ -255,7 +255,7 @@ class Model(Protocol):
 
     @property
     def warning(self) -> str | None:
-        """What a person must know before trusting its verdicts."""
+        """The warning that a person must read before trusting its verdicts."""
 
     async def __aenter__(self) -> Self: ...
 
@@ -321,7 +321,7 @@ def taught_explanations(model: Model) -> Explanations | None:
 
 
 class Calibration(NamedTuple):
-    """What makes a probability of a judge's log-odds of an error: slope and offset, measured on sources left out."""
+    """Slope and offset that make a probability of a judge's log-odds of an error, measured on sources left out."""
 
     slope: float
     offset: float

@@ -25,7 +25,7 @@ _ANSWERS = 20.0
 
 @dataclass(frozen=True)
 class RayCluster:
-    """What there is to share."""
+    """The resources to share."""
 
     machines: Sequence[Mapping[str, float]]
     """The resources of each."""
@@ -40,7 +40,7 @@ class RayCluster:
 
 @dataclass(frozen=True)
 class WorkerShare:
-    """What each worker takes of the cluster, and how many there are."""
+    """The resources of the cluster that each worker takes, and the number of workers."""
 
     workers: int
     cpus: float
@@ -50,7 +50,7 @@ class WorkerShare:
 
     @property
     def needs(self) -> str:
-        """What a worker needs, in words."""
+        """The resources that a worker needs, in words."""
         return f"each worker needs {_in_words(self.cpus, self.gpus)}"
 
 

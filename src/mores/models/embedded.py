@@ -180,7 +180,7 @@ class EmbeddedModel(OpenAIModel):
 
     @cached_property
     def style(self) -> Style | None:
-        """As the adapter's file says, or the model's own."""
+        """The style that the adapter's file says, or the model's own."""
         path = self.adapter or (self.path if self._asked else None)
         value = gguf.read_text(path, gguf.STYLE) if path else None
         return value if value in STYLES else None
@@ -356,13 +356,15 @@ class EmbeddedModel(OpenAIModel):
         try:
             line = await asyncio.wait_for(self._process.stdout.readline(), _START_TIMEOUT)
         except TimeoutError:
-            line = b""
+            line, silent = b"", f"not ready after {_START_TIMEOUT:.0f} s; is the machine busy, or short of memory?"
+        else:
+            silent = "no reason given"
         if not line.startswith(b"http"):
             for path in filter(None, (self.path, self.adapter)):
                 if gguf.is_cut(path):
                     raise ModelError(f"{path}: cut off: the file ends before its weights do; get it again")
             lines = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
-            reason = lines[-1] if lines else "no reason given"
+            reason = lines[-1] if lines else silent
             files = f"{self.path} and {self.adapter}, if that was made for it" if self.adapter else self.path
             raise ModelError(f"the embedded server did not start with {files}: {reason}")
         return line.decode().strip()

@@ -1,4 +1,4 @@
-"""What a GGUF file says about itself, read without its weights."""
+"""The header of a GGUF file, read without its weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAMAGED = (struct.error, KeyError, ValueError, ArithmeticError, OSError, Memory
 
 
 class Tensor(NamedTuple):
-    """Where a weight is in its file; the shape is numpy's, `kind` the number of its type of numbers."""
+    """A weight and its place in the file; the shape is numpy's, `kind` the number of its type of numbers."""
 
     name: str
     shape: tuple[int, ...]

@@ -61,7 +61,7 @@ class ModelFile:
 
     @property
     def path(self) -> Path:
-        """Where the file is, or will be."""
+        """The place where the file is, or will be."""
         return models_folder() / f"{self.name}.gguf"
 
 

@@ -147,7 +147,7 @@ class RayModel:
 
     @cached_property
     def _card(self) -> Card:
-        """As the model is where it runs: this machine may have no GPU, and no torch."""
+        """The card from where the model runs: this machine may have no GPU, and no torch."""
         import ray
 
         task = ray.remote(Opening.describe).options(**self._resources, max_retries=3)

@@ -22,7 +22,7 @@ def read_ray(address: str | bool | None) -> str | bool | None:
 
 
 class ModelSettings(Settings):
-    """How a model is opened; each kind of model uses what it knows and refuses the rest."""
+    """The settings of opening a model; each kind of model uses what it knows and refuses the rest."""
 
     base_url: str | None = setting(
         default=None, metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL].", result=True

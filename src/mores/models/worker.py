@@ -39,7 +39,7 @@ LATEST = 1.0
 
 @dataclass(frozen=True)
 class Card:
-    """What must be known about a model where it is not opened."""
+    """The facts of a model that must be known where it is not opened."""
 
     name: str
     identity: str
@@ -60,7 +60,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Opening:
-    """How every worker opens its model: a name with options, or a model that can be pickled."""
+    """The model that every worker opens: a name with options, or a model that can be pickled."""
 
     model: str | Model
     options: Options

@@ -1,4 +1,4 @@
-"""What a plan assumes: values of the papers, of a pilot (a run of `mores rate` or `mores bench`), or given ones."""
+"""The assumptions of a plan: values of the papers, of a pilot (a run of `mores rate` or `mores bench`), or given."""
 
 from __future__ import annotations
 

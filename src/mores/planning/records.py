@@ -1,4 +1,4 @@
-"""What a plan of a study says."""
+"""The records of a plan of a study."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from mores.types import Record, Result
 
 
 class Assumed(Record):
-    """What a simulation assumes about people, items and models; standard deviations on the scale of the measure."""
+    """The assumptions of a simulation; standard deviations are on the scale of the measure."""
 
     value: float
     """The better model's value: its accuracy, win rate, correlation or F1; of ratings the mean of both, and of
@@ -33,7 +33,7 @@ class Assumed(Record):
 
 
 class StudyDesign(Record):
-    """How large a study is."""
+    """The size of a study."""
 
     raters: int
     items: int
@@ -48,7 +48,7 @@ class StudyDesign(Record):
 
 
 class DesignOutcome(Record):
-    """What simulations of a design show."""
+    """The outcome of simulations of a design."""
 
     design: StudyDesign
     power: Result
@@ -66,7 +66,7 @@ class DesignOutcome(Record):
 
 
 class StudyPlan(Record):
-    """Which designs show a difference, and which of them is the cheapest."""
+    """The designs that show a difference, and the cheapest of them."""
 
     measure: str
     difference: float

@@ -1,4 +1,4 @@
-"""How far people who rated the same answers agree: Krippendorff's α, and Cohen's κ of every two annotators."""
+"""Agreement of people who rated the same answers: Krippendorff's α, and Cohen's κ of every two annotators."""
 
 from __future__ import annotations
 

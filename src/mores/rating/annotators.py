@@ -1,4 +1,4 @@
-"""How each person rates: severity, drift, and whether they read what they rate."""
+"""The people who rate: their severity, their drift, and whether they read what they rate."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class RatingCells:
             column: {name.casefold(): value for name, value in known.items()} for column, known in replacements.items()
         }
         self.replaced: Counter[tuple[str, str, str]] = Counter()
-        """How often a column's value was read as another."""
+        """The number of times that a column's value was read as another."""
         self._labels: dict[tuple[str, object], str] = {}
 
     def text(self, column: str, row: Row) -> str | None:

@@ -36,7 +36,7 @@ UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "T
 
 
 class Code(Record):
-    """What comments may be about."""
+    """A subject that comments may have."""
 
     title: str = ""
     keywords: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Code(Record):
 
     @property
     def automatic(self) -> bool:
-        """Whether comments are searched for it."""
+        """True if comments are searched for it."""
         return bool(self.keywords or self.patterns)
 
     @cached_property

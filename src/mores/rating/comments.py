@@ -1,4 +1,4 @@
-"""What people's comments are about: how often each code occurs, and how far coders agree.
+"""The subjects of people's comments: how often each code occurs, and how far coders agree.
 
     schema = read_schema("codes.yaml")
     coding = code_comments(ratings, schema)
@@ -27,7 +27,7 @@ CUTS = ((), ("model",), ("type",), ("language",))
 
 
 class CodeCount(Record):
-    """How often comments of a group have a code."""
+    """The share of a group's comments that have a code."""
 
     code: str
     title: str
@@ -51,7 +51,7 @@ class CodeKappa(Record):
 
 
 class CommentCoding(Record):
-    """What the comments of a study are about."""
+    """The subjects of the comments of a study."""
 
     comments: int
     without: int

@@ -1,4 +1,4 @@
-"""Which answers people prefer: win rates, places and every two models (CaLMQA, Table 23, Figures 23 and 24).
+"""The answers that people prefer: win rates, places and every two models (CaLMQA, Table 23, Figures 23 and 24).
 
 A comparison is what one annotator says about the answers of several models to one question. Places are those that the
 annotator gave; in a file without rankings they follow from the ratings, and answers with the same rating tie. A

@@ -30,7 +30,7 @@ from mores.types import Record, Severity
 
 
 class IssueLevel(StrEnum):
-    """How bad the factual mistakes or the omissions of an answer are, from good to bad."""
+    """The severity of an answer's factual mistakes or omissions, from good to bad."""
 
     NONE = "none"
     MINOR = "minor"
@@ -38,7 +38,7 @@ class IssueLevel(StrEnum):
 
 
 class InLanguage(StrEnum):
-    """Whether an answer is in the language of its question, from good to bad."""
+    """The language of an answer beside that of its question, from good to bad."""
 
     YES = "yes"
     PARTIALLY = "partially"
@@ -63,7 +63,7 @@ class RatingMark(Record):
 
 
 class Rating(Record):
-    """What one person says about one answer."""
+    """The opinion of one person about one answer."""
 
     question: str
     """The question, or its id where the file has no text."""
@@ -105,12 +105,12 @@ class Rating(Record):
 
     @property
     def answer_key(self) -> tuple[str, str, str, str]:
-        """What two ratings of the same answer share."""
+        """The key that two ratings of the same answer share."""
         return self.question_id, self.language or "", self.model, self.answer or ""
 
     @property
     def question_key(self) -> tuple[str, str]:
-        """What ratings of answers to the same question share."""
+        """The key that ratings of answers to the same question share."""
         return self.question_id, self.language or ""
 
 

@@ -1,4 +1,4 @@
-"""What the analysis of a study of ratings finds, after CaLMQA, Appendix D. `RatingStudy` is all of it."""
+"""The findings of a study of ratings, after CaLMQA, Appendix D. `RatingStudy` is all of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_NAMED = 4
 
 
 class Groups(Record):
-    """What the ratings are of, each in the order of all tables."""
+    """The models, languages and other groups that the ratings are of, each in the order of all tables."""
 
     models: tuple[str, ...]
     types: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Groups(Record):
 
 
 class Distribution(Record):
-    """How the answers of a group were rated (CaLMQA, Figures 4 and 25)."""
+    """The ratings of a group's answers (CaLMQA, Figures 4 and 25)."""
 
     model: str | None = None
     """None, as in the two fields after it, stands for all."""
@@ -42,7 +42,7 @@ class Distribution(Record):
 
 
 class LevelCount(Record):
-    """How many answers of a model in a language and type have each level of an aspect (Tables 24 to 26)."""
+    """The number of answers of a model in a language and type with each level of an aspect (Tables 24 to 26)."""
 
     model: str
     type: str | None = None
@@ -111,7 +111,7 @@ class GroupDifference(Record):
 
 
 class ProportionalOdds(Record):
-    """Whether the effects are the same at every threshold, and what they are at each."""
+    """The test that effects are the same at every threshold, and the effects at each."""
 
     p: float
     """Of the hypothesis that they are; questions are kept together."""
@@ -164,7 +164,7 @@ class Regression(Record):
 
 
 class Placing(Record):
-    """How often a model is first, second, … among the answers to a question (Table 23, Figures 23 and 24)."""
+    """The share of questions in which a model is first, second, … among the answers (Table 23, Figures 23 and 24)."""
 
     model: str
     type: str | None = None
@@ -188,7 +188,7 @@ class Pairwise(Record):
 
 
 class Ranking(Record):
-    """Which answers people prefer."""
+    """The answers that people prefer."""
 
     derived: bool
     """Whether the places follow from the ratings, because the file has no rankings."""
@@ -204,7 +204,7 @@ class Ranking(Record):
 
 
 class ColumnAgreement(Record):
-    """How far people agree about one column."""
+    """The agreement of people about one column."""
 
     column: str
     alpha: Result
@@ -222,7 +222,7 @@ class PairKappa(Record):
 
 
 class ErrorSpanAgreement(Record):
-    """How far people mark the same words as errors; blanks and punctuation at the ends of a mark do not count."""
+    """The agreement of people on which words are errors; blanks and punctuation at the ends of a mark do not count."""
 
     texts: int
     """Answers that two or more people read for errors."""
@@ -249,7 +249,7 @@ class ErrorSpanAgreement(Record):
 
 
 class RatingAgreement(Record):
-    """How far people who rated the same answers agree."""
+    """The agreement of people who rated the same answers."""
 
     shared: int
     """Answers that two or more people rated."""
@@ -271,7 +271,7 @@ class CarelessSign(Record):
 
     @property
     def words(self) -> str:
-        """What was seen, in words."""
+        """The observation, in words."""
         match self.kind:
             case "random":
                 seen, usual = number(self.value), number(self.expected)
@@ -287,7 +287,7 @@ class CarelessSign(Record):
 
 
 class Annotator(Record):
-    """How one person rates."""
+    """The ratings of one person, as a rater."""
 
     name: str
     language: str | None = None
@@ -313,13 +313,13 @@ class Annotator(Record):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the person is called careless: the worst sign, and those that would be enough by themselves."""
+        """The reasons why the person is called careless: the worst sign, and those that would be enough alone."""
         clear = [sign for n, sign in enumerate(self.signs) if n == 0 or sign.p * len(self.signs) < SIGNIFICANT]
         return tuple(sign.words for sign in clear) if self.careless else ()
 
 
 class Annotators(Record):
-    """How people rate, after what they rated (`formula`)."""
+    """The ratings of all people, after what they rated (`formula`)."""
 
     formula: str
     notes: tuple[str, ...] = ()
@@ -386,7 +386,7 @@ class RatingStudy(Record):
 
     @property
     def is_decided(self) -> bool:
-        """Whether no answer without a rating could change which model is rated highest."""
+        """True if no answer without a rating could change which model is rated highest."""
         return all(decide(gap) > 0 for gap in self.lead.values())
 
     @property

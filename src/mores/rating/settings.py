@@ -59,7 +59,7 @@ def read_scale(given: str | Sequence[float] | None) -> tuple[float, float] | Non
 
 
 class PeopleSettings(Settings):
-    """How a table that people filled in is read."""
+    """The settings of reading a table that people filled in."""
 
     columns: Mapping[str, str] | None = setting(
         default=None,

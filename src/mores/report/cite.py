@@ -1,4 +1,4 @@
-"""What a run must cite: the software, the papers behind its methods, and the data sets, as BibTeX and as a sentence.
+"""Citations that a run needs, as BibTeX and as a sentence: the software, the papers behind its methods, and data sets.
 
 `papers.toml` has every paper once. The run says which it used: its kind, its benchmark, the sources of its data.
 """
@@ -90,7 +90,7 @@ class Reference(Record):
 
 
 class Citation(Record):
-    """What some runs must cite."""
+    """The works that some runs must cite."""
 
     sentence: str
     references: tuple[Reference, ...]

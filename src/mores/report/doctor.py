@@ -69,7 +69,7 @@ class Part(Record):
 
 
 class Equipment(Record):
-    """What can be used here."""
+    """The parts that can be used here."""
 
     version: str
     python: str

@@ -1,4 +1,4 @@
-"""What is shown of a run, whatever its kind: `mores show RUN`, its page, its files for a paper, and a notebook."""
+"""Runs as they are shown, whatever their kind: `mores show RUN`, its page, its files for a paper, and a notebook."""
 
 from __future__ import annotations
 

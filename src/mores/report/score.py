@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -34,6 +35,8 @@ TAIL = 11
 PASSAGE = 2000
 """Code points of a piece of evidence that are shown."""
 SEVERITIES = (Severity.MAJOR, Severity.MINOR)
+_ADDRESS = re.compile(r"^https?://\S+: ")
+"""A server's, before what it said; a narrow terminal would show nothing else."""
 STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "unknown": "yellow", "failed": "dim"}
 
 
@@ -295,7 +298,8 @@ def _turns(rows: Sequence[tuple[int, Sample, Judgement]]) -> list[Grid]:
 def _first(judgement: Judgement) -> Cell:
     if judgement.failure is not None:
         at = {Blame.TEXT: "", Blame.MOMENT: " at that moment", Blame.SETUP: " because of the set-up"}
-        return Cell(f"not judged{at[judgement.failure.blame]}: {judgement.failure.reason}", style="dim")
+        reason = _ADDRESS.sub("", judgement.failure.reason)
+        return Cell(f"not judged{at[judgement.failure.blame]}: {reason}", style="dim")
     if of_text := errors(judgement):
         # What it rests on stands first: a narrow terminal cuts the end.
         rests = f"{cite(of_text[0])} " if of_text[0].evidence else ""
@@ -327,7 +331,7 @@ def show_summary(counts: ScoreSummary, doubtful: int = 0) -> list[str]:
     """Return the lines under the table, the headline last; `doubtful` texts without errors have weak verdicts."""
     lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:
-        lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
+        lines.append(f"no certainty p(R) for {count(counts.without_certainty, 'text')} without errors")
     severities = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
     found = f"{counts.with_errors:,} with errors ({severities}; {counts.unlocated:,} not found in the text)"
     if (agreed := counts.agreement) and agreed.value is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class JsonSettings(Settings):
-    """How a result is printed."""
+    """The form in which a result is printed."""
 
     json: bool = setting(default=False, help="Print JSON instead of tables.")
 
@@ -33,7 +33,7 @@ class ColumnSettings(Settings):
 
 
 class FigureSettings(Settings):
-    """How figures for a paper look."""
+    """The look of figures for a paper."""
 
     figure_width: float = setting(default=5.5, at_least=1.5, at_most=40, metavar="INCHES", help="Width of figures.")
     font_size: float = setting(
@@ -73,15 +73,15 @@ class ShowSettings(FileSettings, ColumnSettings):
 
 
 class OutputSettings(FileSettings, JsonSettings, table="output"):
-    """What is shown of a run besides its tables, and where."""
+    """The outputs of a run besides its tables, and their places."""
 
 
 class TextOutputSettings(ColumnSettings, OutputSettings, table="output"):
-    """What is shown of judged texts besides their tables, and where."""
+    """The outputs of judged texts besides their tables, and their places."""
 
 
 class CISettings(Settings):
-    """What hosted continuous integration shows of judged texts."""
+    """The outputs of judged texts in hosted continuous integration."""
 
     junit: OptionalPath = setting(
         default=None,
@@ -95,13 +95,13 @@ class CISettings(Settings):
 
 
 class DryRunSettings(Settings):
-    """Whether the work is done, or only estimated."""
+    """The choice to do the work or only estimate it."""
 
     dry_run: bool = setting(default=False, help="Show what the run would send and cost, and stop.")
 
 
 class PushSettings(Settings):
-    """Where a result is uploaded."""
+    """The place to which a result is uploaded."""
 
     push_to_hub: str | None = setting(
         default=None,
@@ -114,7 +114,7 @@ class PushSettings(Settings):
 
 
 class ShownFiles(Settings):
-    """What is shown."""
+    """The run or the judgements to show."""
 
     files: Names = setting(
         kw_only=False, metavar="RUN | [TEXTS] JUDGEMENTS...", help="A run, or judgements and perhaps their texts."
@@ -142,8 +142,14 @@ class FolderSettings(Settings):
     )
 
 
+class ListenSettings(Settings):
+    """The address of a program that is reached by a browser or over HTTP."""
+
+    host: str = setting(default="127.0.0.1", help="Address to listen on; 0.0.0.0 for other machines.")
+
+
 class DoctorSettings(Settings):
-    """How far it is looked."""
+    """The settings of `mores doctor`."""
 
     config: OptionalPath = setting(default=None, place="file", metavar="FILE", help="Settings file.")
     ask: bool = setting(default=False, help="Also ask the servers which models they have.")

@@ -66,7 +66,7 @@ class Run(NotebookView):
 
     @property
     def signature(self) -> Signature:
-        """What must be the same for two results to be comparable."""
+        """The parts that must be the same for two results to be comparable."""
         return self.manifest.signature
 
     def file(self, name: str) -> Path:

@@ -1,4 +1,4 @@
-"""What was computed from files of a run, kept beside them, so that boards and pages need not read all answers again.
+"""Values computed from files of a run, kept beside them, so that boards and pages need not read all answers again.
 
     tallies = kept(run.file("verdicts.jsonl"), "tallies-1", lambda: …)
 

@@ -1,4 +1,4 @@
-"""What `run.json` says of a run."""
+"""The contents of `run.json`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MANIFEST = "run.json"
 
 
 class Status(StrEnum):
-    """How far a run has come."""
+    """The progress of a run."""
 
     RUNNING = "running"
     """It is working, or its process was killed: the lock shows which."""
@@ -25,7 +25,7 @@ class Status(StrEnum):
 
 
 class Plan(Record):
-    """What a run is, known before it starts."""
+    """The description of a run that is known before it starts."""
 
     kind: str
     """The command: `bench`, `longform`, `score`, …"""

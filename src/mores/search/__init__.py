@@ -45,7 +45,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Options:
-    """What a user may set besides the search's name; a kind takes what it knows."""
+    """The settings of a search besides its name; a kind takes what it knows."""
 
     base_url: str | None = None
     """Another address of a web search, for example of a proxy."""

@@ -1,4 +1,4 @@
-"""What a search is: a query in, pieces of evidence out. Every backend has one file here."""
+"""The protocol of a search: a query in, pieces of evidence out. Every backend has one file here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Evidence", "Found", "Query", "Search"]
 
 
 class Query(NamedTuple):
-    """What is looked for, and for whom."""
+    """A query: the words to look for, and for whom."""
 
     text: str
     language: str | None = None

@@ -1,4 +1,4 @@
-"""Whether texts are in another language than the documents that they are looked up in: then they share few words."""
+"""Texts in another language than the documents that they are looked up in: then they share few words."""
 
 from __future__ import annotations
 

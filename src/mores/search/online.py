@@ -39,7 +39,7 @@ _MOST_BYTES = 4 << 20
 
 
 class WebRequest:
-    """What is sent for a query: a POST with a JSON body, or a GET with parameters."""
+    """A request for a query: a POST with a JSON body, or a GET with parameters."""
 
     def __init__(self, path: str, body: Mapping[str, Any] | None = None, **parameters: Any) -> None:
         self.path = path

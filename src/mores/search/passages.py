@@ -51,7 +51,7 @@ class TextPart(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """What is searched and shown, as the document has it."""
+    """A passage that is searched and shown, as the document has it."""
 
     text: str
     line: int

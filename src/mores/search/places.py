@@ -1,4 +1,4 @@
-"""Which countries a text names, in English or in its own language."""
+"""The countries that a text names, in English or in its own language."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Recorded(Record):
 
     @property
     def exhaustive(self) -> bool:
-        """Whether a request for more results would return no more."""
+        """True if a request for more results would return no more."""
         return self.k is None or len(self.evidence) < self.k
 
 

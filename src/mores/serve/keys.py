@@ -1,4 +1,4 @@
-"""Who may ask: keys from a file or the environment. A key is compared in constant time, and never printed or logged."""
+"""Keys of those who may ask, from a file or the environment: compared in constant time, never printed or logged."""
 
 from __future__ import annotations
 

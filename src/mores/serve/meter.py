@@ -1,4 +1,4 @@
-"""What Prometheus reads: counts, gauges and one histogram, in its text format."""
+"""Metrics for Prometheus: counts, gauges and one histogram, in its text format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of requests and answers, made from the records."""
+"""The OpenAPI document's requests and answers, made from the records."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from mores.types import Record, Sample
 
 
 class Problem(Record):
-    """Why a request was not answered."""
+    """The reason why a request was not answered."""
 
     detail: str
 
 
 class ServiceStatus(Record):
-    """How a service is."""
+    """The state of a service."""
 
     status: str
     """`ok`, or why texts cannot be judged now."""

@@ -62,7 +62,7 @@ class Busy(MoresError):  # noqa: N818 - as `Transient`
         super().__init__(message)
         self.retry_after = retry_after
         self.own = own
-        """Whether the client's own texts are too many, rather than those of all."""
+        """True if the client's own texts are too many, rather than those of all."""
 
 
 class Batch:
@@ -119,11 +119,11 @@ class Service:
         self.on_failed_start = on_failed_start
         """Gets the reason where the model cannot be opened at the start."""
         self.counts = Counts()
-        """What the engine did since the start."""
+        """The work of the engine since the start."""
         self.judged: Counter[str] = Counter()
         """Texts by outcome: scored, withdrawn, or the kind of their failure."""
         self.problem = "the service was not started; its lifespan must run (docs/serve.md)"
-        """Why the model cannot be asked; empty where it can."""
+        """The reason why the model cannot be asked; empty where it can."""
         self.waiting: Counter[str] = Counter()
         """Texts that wait, by client."""
         self._started = self._closing = False
@@ -161,14 +161,14 @@ class Service:
 
     @property
     def unready(self) -> str:
-        """Why texts cannot be judged now; empty where they can."""
+        """The reason why texts cannot be judged now; empty where they can."""
         if self._closing:
             return "the service is ending"
         return self.problem or (UNAVAILABLE[Blame.MOMENT] if self.counts.gives_up_at else "")
 
     @property
     def asked(self) -> int:
-        """How many texts the model has at the moment."""
+        """The number of texts that the model has at the moment."""
         return len(self._asked)
 
     # -- texts in -----------------------------------------------------------------------------------------
@@ -184,7 +184,9 @@ class Service:
         if share and self.waiting[client] + len(samples) > share:
             reason = f"{self.waiting[client]} of your texts wait already; at most {share} may"
             raise Busy(reason, self._wait(self.waiting[client]), own=True)
-        if total + len(samples) > self.bounds.max_waiting:
+        clients = len(self.waiting.keys() | {client})
+        fair = self.bounds.max_waiting // clients if clients > 1 else 0  # nobody can fill the places of the others
+        if total + len(samples) > self.bounds.max_waiting and self.waiting[client] + len(samples) > fair:
             raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
         batch = Batch(client, samples)
         self.waiting[client] += len(samples)

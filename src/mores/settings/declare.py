@@ -1,4 +1,4 @@
-"""How a setting is declared: a field of a frozen record, with its help, its bounds and where it applies."""
+"""Declarations of settings: a setting is a field of a frozen record, with its help, its bounds and where it applies."""
 
 from __future__ import annotations
 

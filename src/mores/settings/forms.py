@@ -1,4 +1,4 @@
-"""What the type of a setting allows: flags, numbers, words, paths, texts, several of them."""
+"""The values that the type of a setting allows: flags, numbers, words, paths, texts, several of them."""
 
 from __future__ import annotations
 

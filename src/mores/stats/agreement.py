@@ -34,7 +34,7 @@ FEWEST_UNLIKE = 10
 
 
 class Votes(NamedTuple):
-    """How many raters gave each value to each unit."""
+    """The number of raters who gave each value to each unit."""
 
     values: tuple[Label, ...]
     counts: npt.ArrayLike

@@ -1,4 +1,4 @@
-"""How well confidence predicts whether an answer is correct.
+"""Calibration: confidence against whether an answer is correct.
 
 Confidence is a probability from 0 to 1, and each answer is correct (1, True) or not. Without answers the scores are
 None, and the bins of a curve are empty.

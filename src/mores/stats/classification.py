@@ -1,4 +1,4 @@
-"""How well scores find the samples that contain an error.
+"""Scores as classifiers of the samples that contain an error.
 
 Gold labels are booleans (or 0 and 1), and True, "contains an error", is the positive class. Scores must be higher for
 samples that more likely contain an error: negate a quality score, such as the metric's own.

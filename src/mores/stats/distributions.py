@@ -1,4 +1,4 @@
-"""How values are distributed, and how much two distributions overlap.
+"""Distributions of values, and the overlap of two of them.
 
 Without values the result is None; a missing value among others is refused, because the caller must exclude and count
 it.

@@ -1,4 +1,4 @@
-"""Whether an explanation names the correct answer.
+"""Explanations that name the correct answer.
 
 Verbatim: it occurs code point by code point. Normalised: also with differences of case, width and other
 compatibility forms, white space, punctuation, kinds of digits, invisible signs, and diacritics. Both as whole words:
@@ -52,7 +52,7 @@ _KEPT = "%‰#&@"
 
 
 class Match(NamedTuple):
-    """Whether the answer is named; verbatim implies normalised."""
+    """The answer as an explanation names it; verbatim implies normalised."""
 
     verbatim: bool
     normalised: bool

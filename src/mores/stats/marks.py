@@ -1,4 +1,4 @@
-"""How far people agree on which parts of a text they mark, whatever labels they give, and on the labels apart.
+"""Agreement on which parts of a text people mark, whatever labels they give, and on the labels apart.
 
     texts = [
         MarkedText("The Eiffel Tower, in Rome.", {"ann": [SpanMark(4, 16, "place")], "bo": []}),

@@ -37,7 +37,7 @@ CELLS, FEWEST_BUCKETS = 2**13, 2**10
 
 @dataclass(frozen=True)
 class TieAccuracy:
-    """How often a metric orders, or ties, a pair as people do."""
+    """The share of pairs that a metric orders, or ties, as people do."""
 
     accuracy: float
     """Mean over the groups of each group's accuracy."""

@@ -1,4 +1,4 @@
-"""How many people's ratings a judge is worth.
+"""The worth of a judge, in ratings by people.
 
 1. **Of answers.** People rated n answers, and a judge these and N more, all of one kind. The mean rating by people is
    best estimated from both, as mean of people + λ (judge's mean of the N - judge's mean of the n). With the λ that has

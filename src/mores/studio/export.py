@@ -1,4 +1,4 @@
-"""What a campaign gives: the accepted items as files of its kind, the same bytes for the same events.
+"""Exports of a campaign: the accepted items as files of its kind, the same bytes for the same events.
 
 `bench_folder` makes the folder that `mores bench FOLDER` runs; every kind that exports a benchmark uses it.
 """

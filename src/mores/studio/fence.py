@@ -1,4 +1,4 @@
-"""What people wrote, in a prompt: between marks that it cannot contain, so that it is never taken for an instruction.
+"""Words of people in a prompt: between marks that they cannot contain, so that no model takes them for an instruction.
 
 fence = Fence(question, answer)
 fill(template, question=fence.around(question), answer=fence.around(answer))

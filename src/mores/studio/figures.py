@@ -49,7 +49,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class StageAgreement:
-    """How far people agree at one stage."""
+    """The agreement of people at one stage."""
 
     stage: str
     items: int
@@ -71,7 +71,7 @@ class StageAgreement:
 
 @dataclass(frozen=True)
 class PersonFigures:
-    """What one person did, and how well."""
+    """The work of one person, and its quality."""
 
     votes: int = 0
     agreement: ShareEstimate | None = None
@@ -89,7 +89,7 @@ class PersonFigures:
 
 @dataclass(frozen=True)
 class StageTime:
-    """How long one answer takes at a stage."""
+    """The duration of one answer at a stage."""
 
     stage: str
     votes: int

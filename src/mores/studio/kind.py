@@ -88,7 +88,7 @@ def _read_setting(values: Iterable[str], info: ValidationInfo) -> tuple[str, ...
 
 
 class CampaignSettings(BaseModel):
-    """What an organiser sets in every kind of campaign; a kind adds its own."""
+    """The settings of every kind of campaign; a kind adds its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -140,7 +140,7 @@ class CampaignSettings(BaseModel):
 
     @property
     def hold(self) -> timedelta:
-        """How long a person keeps an item."""
+        """The time for which a person keeps an item."""
         return timedelta(hours=self.hold_hours)
 
     def count_seconds(self, span: float) -> float:
@@ -197,7 +197,7 @@ class ExportFile(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes that it has."""
         return len(self.data)
 
     def read(self) -> bytes:
@@ -220,7 +220,7 @@ class ExportFile(NamedTuple):
 
 
 class ItemCount(Protocol):
-    """What a kind counts about items, one at a time: a large campaign is read once for everything."""
+    """The counts of a kind over items, one at a time: a large campaign is read once for everything."""
 
     def add(self, item: CampaignItem) -> None:
         """Count an item."""

@@ -1,4 +1,4 @@
-"""What an organiser does without a browser: making campaigns, inviting, exporting, importing, making tables again."""
+"""Work of an organiser without a browser: making campaigns, inviting, exporting, importing, making tables again."""
 
 from __future__ import annotations
 

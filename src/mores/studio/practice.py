@@ -15,7 +15,7 @@ from mores.studio.workflow import CampaignStage, Flow, Unknown, is_judged
 
 @dataclass(frozen=True)
 class QualificationTest:
-    """How far one person is with a campaign's practice items."""
+    """The progress of one person with a campaign's practice items."""
 
     items: tuple[Practice, ...]
     needed: float
@@ -31,7 +31,7 @@ class QualificationTest:
 
     @property
     def asked(self) -> int:
-        """How many items there are."""
+        """The number of items."""
         return len(self.items)
 
     @property
@@ -41,7 +41,7 @@ class QualificationTest:
 
     @property
     def finished(self) -> bool:
-        """Whether every item is answered."""
+        """True if every item is answered."""
         return self.following is None
 
     def is_correct(self, number: int) -> bool:
@@ -50,17 +50,17 @@ class QualificationTest:
 
     @property
     def correct(self) -> int:
-        """How many answers are correct."""
+        """The number of correct answers."""
         return sum(map(self.is_correct, self.done))
 
     @property
     def passed(self) -> bool:
-        """Whether the test is finished and good enough."""
+        """True if the test is finished and good enough."""
         return self.finished and bool(self.correct >= self.needed * self.asked)
 
     @property
     def qualifies(self) -> bool:
-        """Whether the person may work; practice alone asks for nothing."""
+        """True if the person may work; practice alone asks for nothing."""
         return self.passed or not self.needed
 
     def answer(self, number: int, answer: Content) -> QualificationTest:

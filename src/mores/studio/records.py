@@ -23,7 +23,7 @@ Content = dict[str, Any]
 
 
 class Role(StrEnum):
-    """What a person is in one campaign."""
+    """The role of a person in one campaign."""
 
     ORGANISER = "organiser"
     AUTHOR = "author"
@@ -33,7 +33,7 @@ class Role(StrEnum):
 
 
 class EventKind(StrEnum):
-    """What happened to an item."""
+    """The type of an event of an item."""
 
     CREATED = "created"
     EDITED = "edited"
@@ -55,7 +55,7 @@ class EventKind(StrEnum):
 
 
 class ItemStatus(StrEnum):
-    """Where an item stands."""
+    """The state of an item."""
 
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -77,7 +77,7 @@ class PersonStanding(Record):
 
 
 class Event(Record):
-    """Who did what to an item, and when."""
+    """An event: who did what to an item, and when."""
 
     key: str
     """Made by the sender: the same key a second time changes nothing."""
@@ -183,7 +183,7 @@ class Ask(Record):
 
     @property
     def waiting(self) -> bool:
-        """Whether the model has not answered yet."""
+        """True if the model has not answered yet."""
         return self.answer is None and not self.failure
 
     @property
@@ -266,7 +266,7 @@ class CampaignItem(Record):
 
     @property
     def failed(self) -> list[Ask]:
-        """What the present stage asked about the present version and no model could answer."""
+        """The questions of the present stage about the present version that no model could answer."""
         return [ask for ask in self.asks_now if ask.person is None and ask.failure and ask.stage == self.stage]
 
 
@@ -289,7 +289,7 @@ class Person(Record):
 
     @property
     def standing(self) -> PersonStanding:
-        """Who they are now, to be kept with what they do."""
+        """The facts about them now, to be kept with what they do."""
         roles = tuple(role for role in Role if role in self.roles)
         if self.imported:
             return PersonStanding(roles=roles, source="import")

@@ -1,4 +1,4 @@
-"""What an author does to an item: beginning it, asking the model, sending it on, bringing back an earlier version."""
+"""The work of an author on an item: beginning it, asking the model, sending it on, bringing back an earlier version."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Decisions:
 
     @property
     def correct(self) -> Bools:
-        """Whether each decision is correct."""
+        """True for each decision that is correct."""
         wrong = np.array([bool(gold.report.errors) for gold in self.golds], dtype=bool)
         correct: Bools = (self.odds > 0) == wrong
         return correct

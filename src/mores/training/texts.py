@@ -39,7 +39,7 @@ _USES = (("passages", "near", "other"), ("passages",), ("passages", "other"), ("
 
 
 class Change(Record):
-    """What makes a sentence wrong."""
+    """The fault of a wrong sentence."""
 
     sentence: int = Field(ge=1)
     text: str

@@ -46,12 +46,12 @@ class ListedAnswer(NamedTuple):
 
     @property
     def state(self) -> str:
-        """How it is graded, in the words of pages."""
+        """The rule or judge that grades it, in the words of pages."""
         return state_of(self.verdict)
 
     @property
     def said(self) -> str:
-        """What differs between two wrong answers: the choice that was read, or else the answer; or the measures."""
+        """The difference of two wrong answers: the choice that was read, or else the answer; or the measures."""
         if self.state == MEASURED:
             return str(sorted(self.verdict.values.items()))
         return f"{self.state}\n{self.verdict.read or (self.verdict.answer or '').strip()}"

@@ -65,7 +65,7 @@ class MissingError(MoresError):
 
 
 class Viewer(NamedTuple):
-    """What the routes share."""
+    """The state that the routes share."""
 
     settings: ViewAppSettings
     runs: RunFolder

@@ -1,4 +1,4 @@
-"""What a page shows, as a command and as Python, to be copied."""
+"""The view of a page as a command and as Python, to be copied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may come in: hosts, a token that becomes a cookie, and the origin of what changes something."""
+"""Access to the viewer: hosts, a token that becomes a cookie, and the origin of what changes something."""
 
 from __future__ import annotations
 

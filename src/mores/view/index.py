@@ -72,7 +72,7 @@ CHANGES = {
 
 
 class Filters(NamedTuple):
-    """Which texts are shown, in which order; everything is optional."""
+    """The choice of texts to show, and their order; everything is optional."""
 
     q: str = ""
     state: str = ""
@@ -205,7 +205,7 @@ class TextIndex:
 
 
 class Pair(NamedTuple):
-    """What two runs say of a text."""
+    """The verdicts of two runs on a text."""
 
     first: Said
     second: Said
@@ -281,7 +281,7 @@ def fill(db: sqlite3.Connection, words: IO[bytes], file: Path) -> None:
     """Write the tables of a file of judgements, and the words of all texts one after the other."""
     db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + SCHEMA)
     known: dict[str, Counter[str]] = {}
-    """How often each column has each value; those with too many are not looked at any more."""
+    """The number of rows with each value of each column; those with too many are not looked at any more."""
     starts = array("Q", [0])
     lines = read_said(file)
     while batch := list(islice(lines, 2000)):

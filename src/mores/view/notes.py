@@ -1,4 +1,4 @@
-"""What a person says of texts: stars and notes in `notes.jsonl` beside the run, and texts handed to the studio."""
+"""Notes of a person on texts: stars and notes in `notes.jsonl` beside the run, and texts handed to the studio."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _lock = Lock()
 
 
 class TextNote(Record):
-    """What a person says of a text."""
+    """The note of a person on a text."""
 
     sample_id: str
     star: bool = False

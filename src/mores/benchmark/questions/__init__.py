@@ -37,7 +37,7 @@ DEFINITIONS = (".toml", ".yaml", ".yml")
 
 
 class Definition(Record):
-    """How the questions of a table are asked and graded."""
+    """The definition of a table of questions: how they are asked and graded."""
 
     questions: str
     """The table, beside this file unless it is a whole path."""

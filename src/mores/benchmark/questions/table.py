@@ -122,7 +122,7 @@ class QuestionTable:
 
     @property
     def has_choices(self) -> bool:
-        """Whether a question has choices."""
+        """True if a question has choices."""
         return any(question.choices for question in self.questions)
 
     def columns(self) -> dict[str, str]:

@@ -71,7 +71,7 @@ class Template:
 
     @property
     def answer_ends_line(self) -> bool:
-        """Whether the answer ends its line, so that it may be long."""
+        """True if the answer ends its line, so that it may be long."""
         place = self.parts.index(Slot("answer"))
         following = self.parts[place + 1] if place + 1 < len(self.parts) else "\n"
         return isinstance(following, str) and following.startswith("\n")

@@ -1,4 +1,4 @@
-"""What a model is asked about a question, and how its answer is read: strictly, and anything else is a failure."""
+"""Requests about a question, and readers of the answers: strict, and anything else is a failure."""
 
 from __future__ import annotations
 

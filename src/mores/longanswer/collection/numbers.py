@@ -15,7 +15,7 @@ from mores.types import FEW, Record, Signature
 
 
 class Size(Record):
-    """How long texts are, in bytes of UTF-8 (Table 1)."""
+    """The lengths of texts, in bytes of UTF-8 (Table 1)."""
 
     n: int
     mean: float | None = None
@@ -24,7 +24,7 @@ class Size(Record):
 
 
 class StageCount(Record):
-    """How many questions reached a stage, and with which outcome."""
+    """The number of questions that reached a stage, by outcome."""
 
     stage: CollectStage
     asked: int
@@ -59,7 +59,7 @@ class LanguageCount(Record):
 
 
 class TopicOverlap(Record):
-    """How similar the topics of two languages are (Figure 6)."""
+    """The similarity of the topics of two languages (Figure 6)."""
 
     first: str
     second: str

@@ -166,12 +166,12 @@ class JuiceAnnotation(Record):
 
     @property
     def span(self) -> Span | None:
-        """Where it is, if it was located."""
+        """The place of the quote, if it was located."""
         return None if self.start is None or self.end is None else Span(self.start, self.end)
 
 
 class MarkedError(Record):
-    """What several detectors marked as one error: a group of the release."""
+    """The marks of several detectors for one error: a group of the release."""
 
     id: str
     annotations: tuple[JuiceAnnotation, ...]
@@ -183,7 +183,7 @@ class MarkedError(Record):
 
     @property
     def spans(self) -> list[Span]:
-        """Where its detectors located it."""
+        """The places where its detectors located it."""
         return [span for annotation in self.annotations if (span := annotation.span)]
 
     def without(self, detector: str) -> MarkedError:
@@ -235,7 +235,7 @@ class JuiceData:
 
     @property
     def annotations(self) -> Iterator[JuiceAnnotation]:
-        """What every detector marked."""
+        """The marks of every detector."""
         return (a for answer in self.answers for error in answer.errors for a in error.annotations)
 
     @property

@@ -1,4 +1,4 @@
-"""What is measured of judges on JuICE."""
+"""The measures of judges on JuICE."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Juice(Record):
 
     @property
     def decided(self) -> bool:
-        """Whether so few answers are missing that metrics can be told apart; F1 of spans has no bounds."""
+        """True if so few answers are missing that metrics can be told apart; F1 of spans has no bounds."""
         return all(judge.missing <= MUCH_MISSING for judge in self.judges)
 
     @property

@@ -1,4 +1,4 @@
-"""How well a judge finds the errors of JuICE: by span, by sentence, and by what kind of error it is.
+"""The errors of JuICE that a judge finds: by span, by sentence, and by what kind of error it is.
 
 A marked span finds an error if its intersection over union with the span of one of the error's detectors reaches the
 threshold; each finds, and is found, at most once. A sentence is wrong if an error overlaps it. Counts are added up over
@@ -32,7 +32,7 @@ EVERYBODY = "all people"
 
 @dataclass
 class JudgedAnswer:
-    """What a judge marked in one answer."""
+    """The marks of a judge in one answer."""
 
     answer: JuiceAnswer
     """With the errors that it should find."""
@@ -43,7 +43,7 @@ class JudgedAnswer:
 
 @dataclass
 class _Tally:
-    """What became of one answer."""
+    """The outcome of one answer."""
 
     marked: JudgedAnswer
     errors: list[MarkedError]

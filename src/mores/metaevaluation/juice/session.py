@@ -63,7 +63,7 @@ class JuiceSession(JudgingSession):
 
     @cached_property
     def answers(self) -> list[JuiceAnswer]:
-        """What metrics judge, chosen by id: a larger limit includes a smaller one."""
+        """The samples that metrics judge, chosen by id: a larger limit includes a smaller one."""
         answers = self.data.answers
         if self.limit is None or len(answers) <= self.limit:
             return answers

@@ -24,7 +24,7 @@ Aliases = Mapping[str, Mapping[str, str]]
 
 @dataclass
 class Opinion:
-    """What one person said about an answer."""
+    """The opinion of one person about an answer."""
 
     score: float | None
     """Higher is better; None where they gave none."""
@@ -57,13 +57,13 @@ class PeopleAnswer:
 
     @property
     def sample(self) -> Sample:
-        """What a metric reads."""
+        """The sample that a metric reads."""
         return Sample(id=self.id, instruction=self.question, text=self.text or "", language=self.language)
 
 
 @dataclass
 class PeopleData:
-    """What people said about answers."""
+    """The opinions of people about answers."""
 
     path: Path
     kind: str

@@ -1,4 +1,4 @@
-"""What a judge said about the answers that people rated: from a table of scores, from judgements, or by asking it.
+"""Judgements of the answers that people rated: from a table of scores, from a file, or by asking the judge.
 
 A table (`FILE.csv`, `.tsv`, `.parquet`, `.jsonl:COLUMN`) has a row for each answer, with `question` (or
 `question_id`), `model`, `language` where people's file has it, and a score in `rating`, `score` or the named column.
@@ -40,7 +40,7 @@ Key = tuple[str, str, str]
 
 @dataclass
 class JudgeScores:
-    """What a judge said about the answers that people rated, by the answer's id."""
+    """The scores of a judge for the answers that people rated, by the answer's id."""
 
     name: str
     scores: dict[str, float] = field(default_factory=dict)

@@ -58,7 +58,7 @@ class Joined:
 
     @property
     def missing(self) -> int:
-        """How many answers have no score."""
+        """The number of answers without a score."""
         return len(self.rated) - len(self.answers)
 
 

@@ -1,4 +1,4 @@
-"""What is measured of judges against people."""
+"""The measures of judges against people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ agree with them: `within_languages` is the correlation of what differs from a la
 
 
 class Worth(Record):
-    """How many ratings by people a judge is worth (`mores.stats.worth`)."""
+    """The number of ratings by people that a judge is worth (`mores.stats.worth`)."""
 
     multiple: Result
     """As how many answers each rated one counts, if the judge rates as many more as one likes: 1 / (1 - ρ²)."""
@@ -116,7 +116,7 @@ class People(Record):
 
     @property
     def decided(self) -> bool:
-        """Whether so few scores are missing that judges can be told apart; a correlation has no bounds."""
+        """True if so few scores are missing that judges can be told apart; a correlation has no bounds."""
         return all(judge.missing <= MUCH_MISSING for judge in self.judges)
 
     @property

@@ -57,7 +57,7 @@ ALPHA = 0.05
 
 
 class AuditVerdict(StrEnum):
-    """What a judgement says about the carrier."""
+    """The verdict of a judgement on the carrier."""
 
     NONE = "no errors"
     MINOR = "minor errors"
@@ -88,17 +88,17 @@ class AuditCase(Record):
 
     @property
     def compared(self) -> bool:
-        """Whether the carrier alone had a verdict, so that there is something to compare."""
+        """True if the carrier alone had a verdict, so that there is something to compare."""
         return self.before is not AuditVerdict.UNJUDGED
 
     @property
     def unjudged(self) -> bool:
-        """Whether the injection cost the verdict: a failure, and not a change."""
+        """True if the injection cost the verdict: a failure, and not a change."""
         return self.compared and self.after is AuditVerdict.UNJUDGED
 
     @property
     def flipped(self) -> bool:
-        """Whether the verdict is another one."""
+        """True if the verdict is another one."""
         return self.compared and self.after is not AuditVerdict.UNJUDGED and self.after is not self.before
 
     def exposed(self, goal: Goal | None) -> bool:
@@ -131,7 +131,7 @@ class AttackRate(Record):
 
 
 class Excess(Record):
-    """How much higher one rate is than another, with its 95% interval; below 0 when it is lower."""
+    """The difference of two rates, with its 95% interval; below 0 when the first is lower."""
 
     value: float
     low: float
@@ -139,7 +139,7 @@ class Excess(Record):
 
 
 class AuditTally(Record):
-    """What a group of cases comes to."""
+    """The outcome of a group of cases."""
 
     n: int
     """Cases that could be compared: each kept its verdict, changed it or became unjudged."""
@@ -159,7 +159,7 @@ class AuditTally(Record):
 
 
 class Attack(Record):
-    """What one injection did, in all its places."""
+    """The effect of one injection, in all its places."""
 
     injection: str
     category: Category
@@ -171,7 +171,7 @@ class Attack(Record):
 
 
 class Audit(Record):
-    """What the injections did to the verdicts of one judge."""
+    """The effect of the injections on the verdicts of one judge."""
 
     suite: str
     """Counts and hash of the injections, carriers and places: equal for comparable audits."""

@@ -1,4 +1,4 @@
-"""What an audit asks: payloads, the texts that carry them, and the places where they stand."""
+"""The cases of an audit: payloads, the texts that carry them, and the places where they stand."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Placed(NamedTuple):
 
     @property
     def sample(self) -> Sample:
-        """What the judge reads, under the id `carrier+injection@place`."""
+        """The sample that the judge reads, under the id `carrier+injection@place`."""
         sample_id = f"{self.carrier.id}+{self.injection.id}@{self.place}"
         if self.place == "evidence":
             change: dict[str, object] = {"evidence": (*self.carrier.evidence, Evidence(text=self.injection.payload))}

@@ -106,7 +106,7 @@ class HFModel:
 
     @cached_property
     def slots(self) -> int:
-        """How many answers are written at once by continuous batching; 0 for static batches."""
+        """The number of answers that continuous batching writes at once; 0 for static batches."""
         slots = self._slots or (_SLOTS_ON_GPU if has_gpu() and not self._batch else 0)
         return slots if slots and supports(*self._origin) else 0
 

@@ -1,4 +1,4 @@
-"""What makes a step of a continuous batch cheap: a cache with columns to spare, and attention without copies of it.
+"""Cheap steps of a continuous batch: a cache with columns to spare, and attention without copies of it.
 
 A plain `DynamicCache` copies all keys and values at each step, and transformers' attention copies them again for each
 head that shares them. Only this module knows the insides of transformers' cache and attention.

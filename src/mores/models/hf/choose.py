@@ -6,12 +6,19 @@ import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from mores.models.base import Request
 
-if TYPE_CHECKING:
-    from mores.models.hf.network import Network
+
+class Guide(Protocol):
+    """The network, as far as it guides the choice."""
+
+    temperature: float
+    ends: list[int]
+
+    def masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Future[Any]:
+        """Return the tokens that may come next."""
 
 
 @dataclass(slots=True)
@@ -36,7 +43,7 @@ class DraftAnswer:
         self.first: list[tuple[int, float]] = []
         """The likeliest first tokens and their log-probabilities, where the request wants them."""
         self.problem = ""
-        """Why it cannot go on."""
+        """The reason why it cannot go on."""
         self.finished = False
         self.matcher = None if row.matcher is None else row.matcher.deep_copy()
         self.dice = _dice(row.request.dice)
@@ -56,7 +63,7 @@ class DraftAnswer:
 class Chooser:
     """Chooses for the rows of a batch in the place of transformers, whose sampling has one seed for all."""
 
-    def __init__(self, answers: Sequence[DraftAnswer], network: Network) -> None:
+    def __init__(self, answers: Sequence[DraftAnswer], network: Guide) -> None:
         self.answers = answers
         self._network = network
         requests = [answer.row.request for answer in answers]

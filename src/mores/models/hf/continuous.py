@@ -65,7 +65,7 @@ class PendingRequest(Protocol):
 
     @property
     def abandoned(self) -> bool:
-        """Whether nobody waits any more."""
+        """True if nobody waits any more."""
 
     def settle(self, outcome: Completion | Exception) -> None:
         """Hand the outcome to whoever waits."""

@@ -1,4 +1,4 @@
-"""What there is before a model is loaded: its folder or Hub commit, fingerprints of files, installed libraries."""
+"""The files of a model before it is loaded: its folder or Hub commit, fingerprints, installed libraries."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What all pages and tables are made of: one template, one style sheet, one script, one set of charts, and the Grid."""
+"""The parts of all pages and tables: one template, one style sheet, one script, one set of charts, and the Grid."""

@@ -1,4 +1,4 @@
-"""What a page consists of, as data: sections of blocks, each drawn by the macro of its name in a template.
+"""The contents of a page, as data: sections of blocks, each drawn by the macro of its name in a template.
 
 A page builds a list of sections and draws nothing itself; the same sections give the charts and tables of a paper
 (`figures.py`). Texts are hostile: the templates escape all of them.
@@ -160,20 +160,20 @@ class Hero(PageBlock):
 
 
 class CountList(PageBlock):
-    """What is in no number, or counts in a way that must be known, by reason."""
+    """The things that are in no number, or count in a way that must be known, by reason."""
 
     title: str
     counts: Mapping[str, int]
 
 
 class Signatures(PageBlock):
-    """What must be the same for two numbers to be comparable."""
+    """The parts that must be the same for two numbers to be comparable."""
 
     rows: Sequence[tuple[str, object]]
 
 
 class RunLinks(NamedTuple):
-    """What a page links to of a run (`links.py`)."""
+    """The files of a run that a page links to (`links.py`)."""
 
     name: str
     folder: str

@@ -274,7 +274,7 @@ class GroupedBars(Chart):
 
 
 class Amounts(Chart):
-    """How many there are of each, as bars."""
+    """The number of each of several things, as bars."""
 
     counts: Mapping[str, int]
 
@@ -301,7 +301,7 @@ class Stack(NamedTuple):
 
 
 class StackPart(NamedTuple):
-    """What the parts in one place of every bar are."""
+    """The meaning of the parts in one place of every bar."""
 
     label: str
     colour: int

@@ -62,7 +62,7 @@ class CurveLine(NamedTuple):
 
 
 class BinCount(NamedTuple):
-    """How many answers there are between two places of the x axis."""
+    """The number of answers between two places of the x axis."""
 
     low: float
     high: float

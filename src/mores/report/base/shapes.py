@@ -190,7 +190,7 @@ STEP = 36
 
 
 class Ranks(Chart):
-    """How ranks shift from one benchmark to the next (MSQA, Figure 2): one line for each model, the best on top.
+    """The shifts of ranks between benchmarks (MSQA, Figure 2): one line for each model, the best on top.
 
     Ranks may be shared; equal ones are drawn beside each other in the order given.
     """

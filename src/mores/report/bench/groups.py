@@ -1,4 +1,4 @@
-"""What results of benchmarks say: a section for each benchmark, with its figures, profiles, maps and groups."""
+"""Sections for each benchmark, with its figures, profiles, maps and groups."""
 
 from __future__ import annotations
 

@@ -18,13 +18,14 @@ from mores.formatting import (
     percent,
     points,
     possible,
+    share_between,
     show_failures,
     to,
 )
 from mores.report.base.grid import Cell, Grid, Head, Row, make_grid, number_cell, share_cell
 from mores.report.base.names import group_name
 from mores.report.bench.findings import finding_tables
-from mores.types import Result
+from mores.types import MUCH_MISSING, Result
 
 if TYPE_CHECKING:
     from mores.benchmark.contract import BenchmarkCheck
@@ -295,9 +296,9 @@ def _leaderboard_headline(leaderboard: Leaderboard) -> str:
     names = " and ".join(each.model for each in first)
     if len({each.result.value for each in first}) > 1:
         return f"{leaderboard.title}: {names} share the first rank; missing scores or chance could decide between them"
-    text = (
-        f"{leaderboard.title}: {names} {'is' if len(first) == 1 else 'are'} first with {percent(first[0].result.value)}"
-    )
+    result, verb = first[0].result, "is" if len(first) == 1 else "are"
+    figure = share_between(result) if result.missing > MUCH_MISSING else percent(result.value)
+    text = f"{leaderboard.title}: {names} {verb} first with {figure}"
     if len(first) > 1 or not first[0].next or len(ranked) == 1:
         return text
     gap = first[0].next

@@ -1,4 +1,4 @@
-"""Why a model fails (`mores diagnose`): all its analyses, under the title "The model's cultural health"."""
+"""The reasons why a model fails (`mores diagnose`), under the title "The model's cultural health"."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ WORDS = 600
 
 
 class AnswerIssue(StrEnum):
-    """What is wrong with an answer; the first that it has stands on its card."""
+    """The fault of an answer; the first that it has stands on its card."""
 
     MISSING = "No answer"
     WRONG_LANGUAGE = "Wrong language"

@@ -1,4 +1,4 @@
-"""Where the numbers of long answers are, and how each is shown: shares in per cent without the sign, as in CaLMQA."""
+"""The numbers of long answers, and how each is shown: shares in per cent without the sign, as in CaLMQA."""
 
 from __future__ import annotations
 

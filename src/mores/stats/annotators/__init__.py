@@ -1,4 +1,4 @@
-"""What the votes of several people say about items and about the people.
+"""Votes of several people: what they show about items and about the people.
 
     table = table_votes([("q1", "ann", "yes"), ("q1", "bo", "no"), …], labels=["no", "yes"])
     fit = fit_dawid_skene(table)                         # labels and skills

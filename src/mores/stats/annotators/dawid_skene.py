@@ -33,7 +33,7 @@ from mores.stats.resampling import Indices
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed before any vote, counted in votes."""
+    """The belief before any vote, counted in votes."""
 
     accuracy: float = 0.7
     """How often the average person is correct."""

@@ -1,4 +1,4 @@
-"""How good each person's votes are: agreement with the others, and accuracy where the label is known."""
+"""The quality of each person's votes: agreement with the others, and accuracy where the label is known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Quality:
 
     @property
     def compared(self) -> int:
-        """How many votes the agreement rests on."""
+        """The number of votes that the agreement rests on."""
         return self.agreement.n if self.agreement else 0
 
 

@@ -1,4 +1,4 @@
-"""Whether to ask one more person about an item: adaptive redundancy.
+"""Adaptive redundancy: the decision to ask one more person about an item.
 
     fit = fit_dawid_skene(table)                                    # again now and then, as votes come in
     decision = decide(fit, [("ann", "yes"), ("bo", "no")])          # for each item, after each vote
@@ -27,7 +27,7 @@ Reason: TypeAlias = Literal["few votes", "unsure", "enough", "most votes"]
 
 
 class Skills(Protocol):
-    """What is known about people: `DawidSkene` or `Glad`."""
+    """The skills of people, as far as they are known: `DawidSkene` or `Glad`."""
 
     @property
     def labels(self) -> tuple[Label, ...]: ...
@@ -59,7 +59,7 @@ class Redundancy:
 
 @dataclass(frozen=True)
 class VoteDecision:
-    """What is known about an item, and whether another vote is worth asking for."""
+    """The knowledge about an item, and whether another vote is worth asking for."""
 
     ask: bool
     reason: Reason

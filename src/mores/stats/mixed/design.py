@@ -25,7 +25,7 @@ Columns: TypeAlias = Mapping[str, Sequence[object]]
 
 @dataclass(frozen=True, slots=True)
 class MixedModel:
-    """What is regressed on what."""
+    """The response of a regression and its terms."""
 
     response: str
     """The column of ordinal ratings. Numbers are ordered as numbers; texts need their order in `levels`."""

@@ -53,7 +53,7 @@ class Variance:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How well the variances of a linear model are known, for small samples."""
+    """The precision of a linear model's variances, for small samples."""
 
     slopes: Floats
     """How the covariance of the effects moves with each parameter of the variances."""
@@ -145,7 +145,7 @@ class Scaling:
 
 @dataclass(frozen=True, slots=True)
 class FitTask:
-    """What the search works on."""
+    """The problem that the search works on."""
 
     design: Design
     groups: tuple[CodedFactor, ...]
@@ -158,7 +158,7 @@ class FitTask:
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """Where the search ended."""
+    """The point where the search ended."""
 
     point: Floats
     value: float

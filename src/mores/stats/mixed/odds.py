@@ -1,4 +1,4 @@
-"""Whether effects are the same at every threshold of a cumulative link model: the proportional odds.
+"""Proportional odds: a test that effects are the same at every threshold of a cumulative link model.
 
 Each threshold has a logistic regression of its own, of a rating above it; the test is Wald's that their slopes are
 equal (R. Brant, Assessing proportionality in the proportional odds model, Biometrics 46 (1990), 1171-1178), with the

@@ -1,4 +1,4 @@
-"""Who does not read what they rate, from the ratings alone, and how often an honest person would look the same.
+"""People who do not read what they rate, from the ratings alone, and how often an honest person would look the same.
 
     result = fit(Model("rating", ("model*type",), ("language/annotator", "question")), data)
     people = find_careless(result, data["annotator"], Conduct(order=…, seconds=…, position=…))
@@ -53,7 +53,7 @@ Kind: TypeAlias = Literal["random", "straight", "fast", "position"]
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """What is known about how ratings were made; one number for each row of the model, nan where it is not known."""
+    """The circumstances of ratings; one number for each row of the model, nan where it is not known."""
 
     order: npt.ArrayLike | None = None
     """The time or place of each rating in its person's work; without it, the order of the rows."""
@@ -77,7 +77,7 @@ class SuspicionSign:
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """What the signs say about one person."""
+    """The signs of carelessness of one person."""
 
     annotator: object
     ratings: int
@@ -103,7 +103,7 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What the others' ratings say about the answers that a person rated."""
+    """The ratings that others make likely for the answers that a person rated."""
 
     fixed: Floats
     """Of each row."""

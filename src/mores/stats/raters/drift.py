@@ -1,4 +1,4 @@
-"""Whether a person's ratings change from their first to their last, after what was rated.
+"""Drift: the change of a person's ratings from their first to their last, after what was rated.
 
     result = fit(Model("rating", ("model*type",), ("language/annotator",)), data)
     drifts = annotator_drift(result, data["annotator"], data["order"])

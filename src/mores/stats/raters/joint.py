@@ -47,7 +47,7 @@ class Joint:
 
     @property
     def extras(self) -> slice:
-        """Where the further columns are among all unknowns."""
+        """The places of the further columns among all unknowns."""
         return slice(self.cuts + self.effects + sum(len(g.levels) for g in self.groups), len(self.point))
 
     def intercepts(self, term: str) -> slice:

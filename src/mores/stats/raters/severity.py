@@ -1,4 +1,4 @@
-"""How much lower or higher each person rates than others do on comparable answers.
+"""Severity: how much lower or higher each person rates than others do on comparable answers.
 
     result = fit(Model("rating", ("model*type",), ("language/annotator",)), data)
     severities = annotator_severity(result, data, "language:annotator")

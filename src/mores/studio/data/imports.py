@@ -111,7 +111,7 @@ def import_columns(campaign: Campaign, stage: CampaignStage) -> ImportColumns:
 
 
 class Imported(NamedTuple):
-    """What an import did."""
+    """The outcome of an import."""
 
     items: int = 0
     answers: int = 0

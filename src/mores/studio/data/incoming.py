@@ -1,4 +1,4 @@
-"""What comes into a campaign from a file, before the campaign's rules have looked at it."""
+"""Rows of a file that come into a campaign, before the campaign's rules have looked at them."""
 
 from __future__ import annotations
 

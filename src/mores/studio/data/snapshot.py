@@ -31,7 +31,7 @@ NOT_SIGNED = {"author", "votes", "holds", "path", "deciding", "edited", "standin
 
 @dataclass
 class ItemTally:
-    """What a card counts, from one pass over the items."""
+    """The counts of a card, from one pass over the items."""
 
     campaign: Campaign
     same: Mapping[str, str]
@@ -117,7 +117,7 @@ class ItemTally:
             self.judges[vote.stage].add(vote.person)
             if vote.standing and vote.standing.link:
                 self.links.setdefault(vote.standing.link, f"l{len(self.links) + 1}")
-        for stage in {vote.stage for vote in item.votes}:
+        for stage in dict.fromkeys(vote.stage for vote in item.votes):
             judged = self.judged[stage]
             judged[0] += 1
             judged[1] += len(last_votes(item, stage))
@@ -184,7 +184,7 @@ class Snapshot:
 
     @property
     def accepted(self) -> Iterable[CampaignItem]:
-        """What is exported as accepted: without what the rules did not decide, unless the organiser wants it."""
+        """The items that are exported as accepted: those that the rules decided, and others if the organiser wants."""
         return ChosenItems(self.read, lambda item: item if item.id in self.counted.given else None)
 
     @property

@@ -27,7 +27,7 @@ BATCH = 1000
 
 
 class Copied(NamedTuple):
-    """What a copy holds."""
+    """The contents of a copy."""
 
     campaigns: int
     people: int

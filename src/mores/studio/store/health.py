@@ -1,4 +1,4 @@
-"""What keeps a studio from working, as far as its database shows it: found by a real write."""
+"""Problems that keep a studio from working, as far as its database shows them: found by a real write."""
 
 from __future__ import annotations
 

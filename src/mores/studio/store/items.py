@@ -42,7 +42,7 @@ class Campaign:
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """What people can be in it: who works at one of its stages, and organisers."""
+        """The roles of people in it: those who work at one of its stages, and organisers."""
         working = {stage.role for stage in self.flow.stages} - {None, Role.ORGANISER}
         return (*(role for role in Role if role in working), Role.ORGANISER)
 
@@ -256,7 +256,7 @@ def rebuild(database: Database, campaigns: Iterable[Campaign]) -> int:
 
 
 class ActionResult(NamedTuple):
-    """What an action led to."""
+    """The result of an action."""
 
     item: CampaignItem
     events: Sequence[Event]

@@ -57,12 +57,12 @@ class StudioJob(NamedTuple):
 
     @property
     def asks(self) -> bool:
-        """Whether it waits for somebody's word, with what it found out as its result."""
+        """True if it waits for somebody's word, with what it found out as its result."""
         return self.status == ASKS
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will happen."""
+        """True if nothing more will happen."""
         return self.status in OVER
 
 

@@ -32,7 +32,7 @@ SIGNED_IN = timedelta(days=30)
 
 
 class PersonProfile(Record):
-    """What a person tells about themselves (the papers' criteria)."""
+    """The things that a person tells about themselves (the papers' criteria)."""
 
     name: str
     email: str = ""

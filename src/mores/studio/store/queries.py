@@ -1,4 +1,4 @@
-"""What pages ask the database: lists, counts, what is stuck; indexed queries, so that 10,000 items feel like ten."""
+"""Queries for pages: lists, counts, what is stuck; they are indexed, so that 10,000 items feel like ten."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def find_inspiration(
 
 
 class Waits(NamedTuple):
-    """What waits for a person in a campaign."""
+    """The work that waits for a person in a campaign."""
 
     judging: int = 0
     """Items that they have or could take; not more than `CANDIDATES` of the latter are counted."""
@@ -142,7 +142,7 @@ def sum_seconds(database: Database, campaign: Campaign, person: Person) -> float
 
 
 class ItemFilter(BaseModel):
-    """Which items a list shows; all of them where nothing is said."""
+    """The items that a list shows; all of them where nothing is said."""
 
     stage: str = ""
     status: str = ""
@@ -204,7 +204,7 @@ def list_audit(database: Database, campaign: Campaign, before: int = 0) -> list[
 
 
 class OrganiserMessage(NamedTuple):
-    """What somebody wrote to the organiser beside an answer, or why they gave an item back."""
+    """A remark to the organiser beside an answer, or the reason for giving an item back."""
 
     at: Any
     person: str
@@ -249,7 +249,7 @@ def _is_reason() -> tuple[ColumnElement[bool], ...]:
 
 
 class Reply(NamedTuple):
-    """What an organiser answered to somebody."""
+    """An answer of an organiser to somebody."""
 
     person: str
     item: str
@@ -283,7 +283,7 @@ RECENT = timedelta(days=14)
 
 
 class Forecast(NamedTuple):
-    """How far a campaign is."""
+    """The progress of a campaign."""
 
     done: int
     target: int
@@ -320,7 +320,7 @@ class ItemGroup(NamedTuple):
 
 
 class ModelUse(NamedTuple):
-    """What one model was asked."""
+    """A request to one model."""
 
     model: str
     task: str
@@ -335,7 +335,7 @@ class ModelUse(NamedTuple):
 
 
 class ProgressRow(NamedTuple):
-    """How far the items of one region or language are."""
+    """The progress of the items of one region or language."""
 
     name: str
     open: dict[str, int]

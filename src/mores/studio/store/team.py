@@ -1,4 +1,4 @@
-"""What an organiser does about the people of a campaign: roles, removing, a new link by which someone signs in."""
+"""The people of a campaign, for its organiser: roles, removing, a new link by which someone signs in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gets which item, and for how long."""
+"""Leases: who gets which item, and for how long."""
 
 from __future__ import annotations
 

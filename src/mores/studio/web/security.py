@@ -1,4 +1,4 @@
-"""What stands between the studio and a hostile world: headers, tokens against forged requests, limits."""
+"""Protection of the studio from a hostile world: headers, tokens against forged requests, limits."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ LIMITS: Mapping[str, tuple[int, int]] = {
 
 
 class Limiter:
-    """How often someone may do something: a bucket of `burst` that fills at `per_minute`.
+    """A limit on how often someone may do something: a bucket of `burst` that fills at `per_minute`.
 
     Passwords are limited by the visitor's address (`sign in`) and by the account (`account`), so that neither one
     machine nor many can guess. Invitations have secrets that nobody can guess, and a whole class may open theirs from

@@ -1,4 +1,4 @@
-"""What every route gets: who visits, in which campaign, and what they sent.
+"""The visit that every route gets: the person, the campaign, and what they sent.
 
 What asks the database is a plain function and runs in a thread; what only looks is `async`, which costs no thread.
 """
@@ -81,7 +81,7 @@ class Visit:
 
     @property
     def token(self) -> str:
-        """What this browser's forms carry."""
+        """The token that this browser's forms carry."""
         return token_for(self.studio.key, self.cookie)
 
     def path(self, path: str) -> str:
@@ -155,7 +155,7 @@ class Visit:
 
     @property
     def address(self) -> str:
-        """Where the visitor comes from, for limits."""
+        """The address that the visitor comes from, for limits."""
         return self.request.client.host if self.request.client else ""
 
 
@@ -264,7 +264,7 @@ Organising = Annotated[Place, Depends(organising)]
 
 @dataclass(frozen=True)
 class Posted:
-    """What a form sent."""
+    """The values that a form sent."""
 
     values: Mapping[str, Sequence[str]]
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -291,7 +291,7 @@ class Posted:
 
     @property
     def key(self) -> str:
-        """What makes sending the form twice the same as sending it once."""
+        """The key that makes sending the form twice the same as sending it once."""
         return self.get("key")[:64]
 
 

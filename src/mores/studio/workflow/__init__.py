@@ -1,4 +1,4 @@
-"""What may happen to an item, and what follows: the rules of every campaign, without any I/O.
+"""The rules of every campaign, without any I/O: the actions allowed on an item, and what follows.
 
     events = act(flow, item, person, Cast(answer), now)      # or Refused, with the reason
     for event in events: item = apply(item, event)

@@ -1,4 +1,4 @@
-"""What people and models do to an item."""
+"""The actions of people and models on an item."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what to an item, and how many people it still needs."""
+"""The rights of people on an item, and how many people it still needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a campaign is made of, as far as the rules need to know it: its stages, and what a stage decides."""
+"""The stages of a campaign, as far as the rules need to know them, and what a stage decides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Unknown(Refused):
 
 @dataclass(frozen=True)
 class StageDecision:
-    """What a stage concludes about an item."""
+    """The conclusion of a stage about an item."""
 
     outcome: Literal["next", "back", "rejected"]
     note: str = ""

@@ -87,7 +87,7 @@ class Uses:
         self.regions: set[str] = set()
         self.items: set[bytes] = set()
         self.best = False
-        """Whether it is the main answer of an item."""
+        """True if it is the main answer of an item."""
 
     def add(self, item: SourceItem) -> None:
         self.regions.add(item.region or "")

@@ -88,7 +88,7 @@ class DraftedItem(Record):
 
 
 class Drafting(Record):
-    """What became of the excerpts."""
+    """The outcome of the excerpts."""
 
     excerpts: int
     """Those that were read."""

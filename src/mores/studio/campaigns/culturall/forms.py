@@ -1,4 +1,4 @@
-"""What an organiser sets, and what people fill in: writing, making it harder, review (Sections 2.2.1, 2.3.2, 2.4.3)."""
+"""The settings and forms: writing, making it harder, review (Sections 2.2.1, 2.3.2, 2.4.3)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def paper_topics() -> tuple[CampaignTopic, ...]:
 
 
 class CulturallSettings(CampaignSettings):
-    """What an organiser sets for a CulturALL campaign."""
+    """The settings of a CulturALL campaign."""
 
     pilot: int = asked(10, title="Trial items of each author", step=2, group=TRAINING, ge=0, le=1000)
     """How many items an author writes before the organiser lets them go on; 0 for no pilot."""

@@ -1,4 +1,4 @@
-"""What a campaign gives: the published columns, the rates of its reviews beside the paper's, and a paragraph."""
+"""The results of a campaign: published columns, the rates of its reviews beside the paper's, and a paragraph."""
 
 from __future__ import annotations
 

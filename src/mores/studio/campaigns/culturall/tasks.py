@@ -1,4 +1,4 @@
-"""What models are asked, with the prompts of Figures 6 to 12, and what their answers mean.
+"""Requests to models, with the prompts of Figures 6 to 12, and the meaning of their answers.
 
 What cannot be read is an `InputError`: the question has then failed, and nothing is decided by it.
 """

@@ -1,4 +1,4 @@
-"""What the AI is asked in CulturalTeaming: to draft a question, to answer one (the duel), and to hint at a harder one.
+"""Requests to the AI of CulturalTeaming: a draft of a question, an answer (the duel), a hint at a harder one.
 
 What people wrote stands in a fence with a mark that occurs nowhere in it, so that it cannot be closed from within.
 """
@@ -80,9 +80,12 @@ def read_draft(reply: Written, _item: CampaignItem, _ask: Ask, _settings: Campai
 
 
 class Hints(BaseModel):
-    """What an author may change in the next version of a question."""
+    """Hints at what an author may change in the next version of a question."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(
+        extra="ignore",
+        json_schema_extra={"description": "What an author may change in the next version of a question."},
+    )
 
     hints: list[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
         min_length=1, max_length=3

@@ -1,4 +1,4 @@
-"""What people fill in: the scene and the question (author), the answer (verifier)."""
+"""The forms: the scene and the question (author), the answer (verifier)."""
 
 from __future__ import annotations
 

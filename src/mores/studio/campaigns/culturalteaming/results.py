@@ -93,12 +93,12 @@ class Tally:
 
     @property
     def least(self) -> int:
-        """How many verifiers gave the answer of every accepted question at least: the rule, or fewer."""
+        """The fewest verifiers who gave the answer of any accepted question: the rule, or fewer."""
         return min([self.settings.agreeing, *self.agreeing])
 
     @property
     def shown_rounds(self) -> str:
-        """How many questions were played against a model, after how they were made."""
+        """The number of questions that were played against a model, after how they were made."""
         played, items = self.counts["played"], self.counts["items"]
         them = "them" if played == items else f"{played:,} of them"
         return f", and played {them} against a model" if played else ""

@@ -29,7 +29,7 @@ TYPICAL = 0.8
 
 
 class TeamingSettings(CampaignSettings):
-    """What an organiser sets for a CulturalTeaming campaign."""
+    """The settings of a CulturalTeaming campaign."""
 
     languages: tuple[str, ...] = asked(("en",), title="Languages", step=1)
     """What questions are written in; the published schema is English."""
@@ -123,7 +123,7 @@ def verified(settings: TeamingSettings, item: CampaignItem) -> StageDecision | N
 
 
 class _OneCoin:
-    """What is known about verifiers, as `stats.annotators` takes it: how often each is correct.
+    """The knowledge about verifiers, as `stats.annotators` takes it: how often each is correct.
 
     A wrong answer is any of the others with the same probability (the one-coin model of Dawid and Skene).
     """

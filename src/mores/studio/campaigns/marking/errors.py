@@ -26,7 +26,7 @@ class PersonMark(NamedTuple):
 
     @property
     def stands(self) -> bool:
-        """Whether it is an error, of whatever type."""
+        """True if it is an error, of whatever type."""
         return self.verdict != "invalid"
 
     @property

@@ -1,4 +1,4 @@
-"""What an organiser sets, and what people fill in: marks, whether each is valid, and which are the same error."""
+"""The settings and forms: marks, whether each is valid, and which are the same error."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MQM = (
 
 
 class MarkingSettings(CampaignSettings):
-    """What an organiser sets for an error-marking campaign."""
+    """The settings of an error-marking campaign."""
 
     taxonomy: Literal["excam", "juice", "mqm", "own"] = asked("excam", title="Types of errors", step=1)
     """The types of errors: free words as in ExCAM, the seven of JuICE, those of MQM, or your own list."""

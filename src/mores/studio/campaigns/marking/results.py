@@ -1,4 +1,4 @@
-"""What people marked, as judgements like a metric's, as MQM TSV and in JuICE's schema, and the organiser's figures."""
+"""Marks as judgements like a metric's, as MQM TSV and in JuICE's schema, and the organiser's figures."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _texts(items: Iterable[CampaignItem]) -> list[spans.MarkedText]:
     texts = []
     for item in items:
         votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
-        for part in {"text", *(mark["part"] for marks in votes.values() for mark in marks)}:
+        for part in dict.fromkeys(["text", *(mark["part"] for marks in votes.values() for mark in marks)]):
             by_person = {
                 person: [
                     spans.SpanMark(mark["start"], mark["end"], mark.get("type") or None)

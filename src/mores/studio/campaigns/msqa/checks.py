@@ -22,7 +22,7 @@ SEARCH, CONFIRM, QUALITY, TRANSLATE, TRY, JUDGE = "search", "confirm", "quality"
 
 
 class State(StrEnum):
-    """How a check stands."""
+    """The state of a check."""
 
     WAITING = "waiting"
     PASSED = "passed"
@@ -86,7 +86,7 @@ def decide(settings: MsqaSettings, item: CampaignItem) -> StageDecision | None:
 
 
 class Unanswered(NamedTuple):
-    """Why a question has no answer."""
+    """The reason why a question has no answer."""
 
     state: State
     reason: str

@@ -1,4 +1,4 @@
-"""What an organiser sets, and what people fill in: source, question, inspection, validation, acceptance."""
+"""The settings and forms: source, question, inspection, validation, acceptance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mores.studio.records import CampaignItem, Content
 
 
 class MsqaSettings(CampaignSettings):
-    """What an organiser sets for an MSQA campaign; README.md says what the paper does."""
+    """The settings of an MSQA campaign; README.md says what the paper does."""
 
     cutoff: date = asked(date(2023, 12, 31), title="Facts known by", step=1)
     """The facts of a question must have been established by this day."""

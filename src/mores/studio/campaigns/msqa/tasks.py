@@ -1,4 +1,4 @@
-"""What models are asked, how, and what their answers mean."""
+"""Requests to models, and the meaning of their answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an organiser sets, and what people fill in: questions, websites and translations, and the check of each."""
+"""The settings and forms: questions, websites and translations, and the check of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEST = tuple(Practice.model_validate(entry) for entry in yaml.safe_load((FOLDER 
 
 
 class LongQuestionSettings(CampaignSettings):
-    """What an organiser sets for a campaign that collects questions; README.md says what the paper does."""
+    """The settings of a campaign that collects questions; README.md says what the paper does."""
 
     instructions: str = asked(GUIDELINES, title="Guidelines", step=1, max_length=20_000)
     """What everybody reads before they begin; paragraphs of plain text."""

@@ -1,4 +1,4 @@
-"""What an item of a rating campaign has: a question and the answers of several models, under letters.
+"""The content of an item of a rating campaign: a question and the answers of several models, under letters.
 
     {"question": …, "reference": …, "type": …, "answers": [{"letter": "a", "model": …, "text": …}, …],
      "failed": {"a model without an answer": "why"}}

@@ -1,4 +1,4 @@
-"""What an organiser sets, and what people say about answers: about each, then all in a ranking (Appendix D)."""
+"""The settings and forms: opinions about each answer, then about all in a ranking (Appendix D)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASON = "reason"
 
 
 class RatingSettings(CampaignSettings):
-    """What an organiser sets for a rating campaign; README.md says what the paper does."""
+    """The settings of a rating campaign; README.md says what the paper does."""
 
     instructions: str = asked(INSTRUCTIONS, title="Guidelines", step=1, max_length=20_000)
     """What everybody reads before they begin; paragraphs of plain text."""

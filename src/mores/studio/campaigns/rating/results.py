@@ -1,4 +1,4 @@
-"""What a campaign gives: `ratings.csv`, which `mores rate` reads, marked mistakes as judgements, and quick figures."""
+"""The results of a campaign: `ratings.csv` for `mores rate`, marked mistakes as judgements, and quick figures."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def method(settings: RatingSettings, items: Iterable[CampaignItem]) -> str:
 
 @dataclass(frozen=True)
 class ModelResult:
-    """What people think of one model's answers."""
+    """The opinions of people about one model's answers."""
 
     model: str
     spread: Distribution

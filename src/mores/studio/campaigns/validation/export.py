@@ -1,4 +1,4 @@
-"""What a validation gives: the tables beside the paper's, answers and marks as votes and judgements, a paragraph."""
+"""The results of a validation: tables beside the paper's, answers and marks as votes and judgements, a paragraph."""
 
 from __future__ import annotations
 

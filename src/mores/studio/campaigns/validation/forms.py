@@ -1,4 +1,4 @@
-"""What an organiser sets, and what people fill in: the error, the explanation of it, metrics' explanations."""
+"""The settings and forms: the error, the explanation of it, metrics' explanations."""
 
 from __future__ import annotations
 

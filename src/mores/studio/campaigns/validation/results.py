@@ -1,4 +1,4 @@
-"""What people's answers come to: Tables 3, 12 and 13 of ExCAM and the means of Section 5; pure functions.
+"""Figures of people's answers: Tables 3, 12 and 13 of ExCAM and the means of Section 5; pure functions.
 
     count_votes(samples, people=3)      # Table 3
     majorities(samples)                 # Tables 12 and 13
@@ -73,7 +73,7 @@ class Beside(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """How alike one metric's explanations are to the gold ones."""
+    """The similarity of one metric's explanations to the gold ones."""
 
     metric: str
     finding: ShareEstimate | None

@@ -1,4 +1,4 @@
-"""What Alembic runs: the migrations, on the connection that `database.migrate` opened."""
+"""The environment of Alembic: it runs the migrations on the connection that `database.migrate` opened."""
 
 from alembic import context
 

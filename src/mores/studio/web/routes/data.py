@@ -1,4 +1,4 @@
-"""What goes out of a campaign and comes into it: exports, the data card, imports."""
+"""Data out of a campaign and into it: exports, the data card, imports."""
 
 from __future__ import annotations
 

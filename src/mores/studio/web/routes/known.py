@@ -1,4 +1,4 @@
-"""What organisers prepare and try: items with known answers, for practice and attention; pages as others see them."""
+"""Pages on which organisers prepare and try items with known answers, and see pages as others see them."""
 
 from __future__ import annotations
 

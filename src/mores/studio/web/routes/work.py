@@ -1,4 +1,4 @@
-"""Where people work: what waits for them, one item, and what they do with it."""
+"""Pages on which people work: what waits for them, one item, and what they do with it."""
 
 from __future__ import annotations
 
