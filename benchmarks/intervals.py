@@ -30,6 +30,7 @@ from scipy.stats import beta, norm, t  # noqa: E402
 
 from mores.metaevaluation.evaluate import COUNTED, counted_interval  # noqa: E402
 from mores.rating.agreement import alpha_of  # noqa: E402
+from mores.rating.population import raters_interval  # noqa: E402
 from mores.rating.ranking import crossed_interval  # noqa: E402
 from mores.stats.agreement import (  # noqa: E402
     Votes,
@@ -47,7 +48,7 @@ from mores.stats.influence import Influenced, area, compare, kendall_b, pearson,
 from mores.stats.intervals import difference_interval, drawn_interval, mean_interval, share_interval  # noqa: E402
 from mores.stats.irt import fit_questions  # noqa: E402
 from mores.stats.marks import FEWEST_PEOPLE, AgreementFigure, MarkedText, SpanMark, span_agreement  # noqa: E402
-from mores.stats.mixed import MixedModel, contrasts, fit, fit_linear, raw_mean  # noqa: E402
+from mores.stats.mixed import MixedModel, contrasts, fit, fit_linear  # noqa: E402
 from mores.stats.ranks import rank_range, significant_order, tau_range  # noqa: E402
 from mores.stats.raters import annotator_drift, annotator_severity  # noqa: E402
 from mores.stats.selective import make_cells  # noqa: E402
@@ -485,40 +486,72 @@ def agree_on_marks(titles: Mapping[str, str], people: int, samples: int) -> Iter
         )
 
 
+def two_way(table: Floats) -> Ends:
+    """Return the interval of the mean of raters × questions from the sums of squares of both, with Satterthwaite's
+    degrees of freedom; a part that is estimated below zero is left out."""
+    (raters, questions), mean = table.shape, table.mean()
+    rows, columns = table.mean(axis=1), table.mean(axis=0)
+    free = raters - 1, questions - 1, (raters - 1) * (questions - 1)
+    rest = table - rows[:, None] - columns + mean
+    by_rater, by_question, error = (
+        float(squares / df)
+        for squares, df in zip(
+            (questions * ((rows - mean) ** 2).sum(), raters * ((columns - mean) ** 2).sum(), (rest**2).sum()),
+            free,
+            strict=True,
+        )
+    )
+    summed = by_rater + by_question - error
+    parts = by_rater, by_question, error
+    if min(by_rater, by_question) < error:
+        summed, parts = max(by_rater, by_question), tuple(x if x == max(by_rater, by_question) else 0.0 for x in parts)
+    df = summed**2 / max(sum(x**2 / n for x, n in zip(parts, free, strict=True)), 1e-300)
+    half = float(t.isf(0.025, max(df, 1.0))) * np.sqrt(summed / table.size)
+    return float(mean - half), float(mean + half)
+
+
+def rate_answers(rng: np.random.Generator, raters: int, questions: int, spread: float, rare: bool) -> Floats:
+    """Return ratings from 1 to 5, raters × questions × two models: of the usual kind, or of good answers, in which
+    everybody rates the answers to 5% of questions lowest."""
+    shape = raters, questions, 2
+    if rare:
+        good = np.where(rng.random(shape) < 0.9, 5.0, 4.0)
+        return np.where(rng.random((1, questions, 1)) < 0.05, 1.0, good)
+    latent = rng.normal(0, spread, (raters, 1, 1)) + rng.normal(0, 0.5, (1, questions, 1))
+    latent = latent + rng.normal(0, spread / 2, (raters, 1, 2)) + np.array([3.0, 3.3])
+    return np.asarray(np.clip(np.rint(latent + rng.normal(0, 0.8, shape)), 1, 5))
+
+
 def people(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
-    """Yield means, differences and win rates over raters and questions, against Student's t with known variances."""
-    few = "with three raters their variance is not known, and the alternative is told it"
-    for raters, spread in ((3, 0.5), (10, 0.5), (10, 0.1)):
-        means, differences, known, known_gap = [], [], [], []
-        rows = [(r, q, m) for r in range(raters) for q in range(20) for m in range(2)]
-        person, question, model = np.array(rows).T
-        columns = {"r": person.astype(str).tolist(), "q": question.astype(str).tolist()}
-        columns |= {"m": model.astype(str).tolist(), "rm": (2 * person + model).astype(str).tolist()}
-        for _ in range(samples):
-            taste = rng.normal(0, spread / 2, (raters, 2))
-            y = 3 + rng.normal(0, spread, raters)[person] + rng.normal(0, 0.5, 20)[question] + taste[person, model]
-            y = y + 0.3 * model + rng.normal(0, 0.8, len(rows))
+    """Yield means, differences and win rates over raters and questions."""
+    for raters, questions, spread, rare in (
+        (3, 20, 0.5, False), (7, 6, 0.4, False), (10, 20, 0.5, False), (10, 20, 0.1, False), (5, 20, 0.0, True)
+    ):  # fmt: skip
+        means, differences, sums_of_squares, of_gaps = [], [], [], []
+        person, question, model = np.indices((raters, questions, 2)).reshape(3, -1)
+        columns = {"r": person.tolist(), "q": question.tolist(), "m": ["ab"[m] for m in model]}
+        columns |= {"rm": (2 * person + model).tolist()}
+        second = model == 1
+        for _ in range(min(samples, 400)):
+            table = rate_answers(rng, raters, questions, spread, rare)
+            y = table.ravel()
             fitted = fit_linear(MixedModel("y", ("m",), ("r", "q", "rm")), columns | {"y": y.tolist()})
-            variance, df = raw_mean(fitted, model == 1)
-            half, mean = float(t.isf(0.025, df)) * np.sqrt(variance), float(y[model == 1].mean())
-            means.append((mean - half, mean + half))
+            means.append(raters_interval(fitted, second, y[second], question[second], FIVE))
             gap = contrasts(fitted, ("m",))[0]
             differences.append((-gap.high, -gap.low))
-            reach = float(t.isf(0.025, raters - 1))
-            error = reach * np.sqrt(spread**2 * 1.25 / raters + 0.25 / 20 + 0.64 / (raters * 20))
-            known.append((mean - error, mean + error))
-            apart = float(y[model == 1].mean() - y[model == 0].mean())
-            error = reach * np.sqrt(spread**2 / 2 / raters + 2 * 0.64 / (raters * 20))
-            known_gap.append((apart - error, apart + error))
-        design = f"{raters} raters (SD {spread}) and 20 questions"
-        label, reason = "Student's t with the variances known", few if raters == 3 else ""
-        yield Setting(
-            f"mean rating, {design}", "REML, Satterthwaite", "raters and questions", 3.3, means, {label: known}, reason
-        )
-        yield Setting(
-            f"difference of two models, {design}", "REML, Satterthwaite", "raters and questions", 0.3, differences,
-            {label: known_gap}, reason,
-        )  # fmt: skip
+            sums_of_squares.append(two_way(table[..., 1]))
+            of_gaps.append(two_way(table[..., 1] - table[..., 0]))
+        many = [rate_answers(rng, 400, 400, spread, rare) for _ in range(20)]
+        truth = float(np.mean([table[..., 1].mean() for table in many]))
+        truth_gap = truth - float(np.mean([table[..., 0].mean() for table in many]))
+        design = f"{raters} raters (SD {spread}) and {questions} questions"
+        design = f"{raters} raters and {questions} questions, of which all rate 5% lowest" if rare else design
+        both, other = "raters and questions", "two-way analysis of variance, Satterthwaite"
+        method = "REML, Satterthwaite, within the scale"
+        yield Setting(f"mean rating {truth:.2f}, {design}", method, both, truth, means, {other: sums_of_squares})
+        if not rare:
+            figure = f"difference {truth_gap:.2f} of two models, {design}"
+            yield Setting(figure, "REML, Satterthwaite", both, truth_gap, differences, {other: of_gaps})
     for raters, questions, spread in ((3, 40, 0.5), (10, 40, 0.5), (10, 40, 0.0)):
         person, question = np.divmod(np.arange(raters * questions), questions)
         truth = float(norm.cdf(0.5 / np.sqrt(2 + spread**2)))

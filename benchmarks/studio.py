@@ -52,6 +52,8 @@ from mores.studio.workflow import Cast, Create, Take, act, apply
 
 TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 KEY = re.compile(r'name="key" value="([^"]+)"')
+LOOK = 5
+"""Seconds between looks at a job: each takes processor time of the server, too, the more the longer a job waits."""
 
 
 @dataclass
@@ -320,7 +322,7 @@ def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequ
                 text = await answer.read()
                 first = time.perf_counter() - start
                 while b'http-equiv="refresh"' in text:
-                    await asyncio.sleep(2)
+                    await asyncio.sleep(LOOK)
                     asked = time.perf_counter()
                     await (await boss.get(f"{base}/items")).read()
                     others.append(time.perf_counter() - asked)

@@ -142,7 +142,7 @@ later.
 
 - **Width.** `--figure-width 3.3 --font-size 7` makes figures 3.3 inches wide, with letters of 7 points: include them
   without scaling. Heatmaps and square charts may be narrower; a heatmap with many columns has smaller letters, down to
-  5 points, before it is wider.
+  5 points, and names in more lines, before it is wider.
 - **Names and order.** `--names names.toml` gives models, languages and groups the names of your paper, in charts and
   tables; `--figure-order value` or `name` sorts the rows of charts.
 - **Fonts.** PDF files embed DejaVu Sans as TrueType and, for letters that it lacks, fonts of your machine (on Debian

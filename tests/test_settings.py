@@ -303,6 +303,18 @@ def every_record() -> Iterator[type[Settings]]:
         yield from (kind for kind in load_record(table).__mro__ if issubclass(kind, Settings) and kind is not Settings)
 
 
+def test_no_option_is_declared_twice() -> None:
+    places: dict[tuple[object, ...], set[str]] = {}
+    for record in set(every_record()):
+        for entry in fields(record):  # type: ignore[arg-type]
+            if entry.name in inspect.get_annotations(record) and entry.kw_only:
+                about = declared(entry)
+                same = (entry.name, about.help, about.default_text, str(default_of(entry)))
+                places.setdefault(same, set()).add(record.__name__)
+    twice = {name: sorted(records) for (name, *_), records in places.items() if len(records) > 1}
+    assert not twice, "declare it in a record that the others build on"
+
+
 def test_records_are_documented_and_defaults_are_values_of_their_own() -> None:
     for record in set(every_record()):
         assert record.__doc__

@@ -17,6 +17,7 @@ from mores.errors import ConfigError
 from mores.planning.assumptions import PRESETS, components, item_spread
 from mores.planning.records import StudyPlan
 from mores.planning.simulation import centre_of, mean_estimates, observe, spread_of
+from mores.rating.agreement import alpha_of
 from mores.rating.ratings import Rating, read_ratings
 from mores.report.base.page import render_page
 from mores.report.plan import describe
@@ -120,12 +121,24 @@ def test_power_of_correlations_is_that_of_the_librarys_comparison() -> None:
 
 
 def test_power_of_agreement_is_that_of_a_ratio_of_variances() -> None:
-    power = planned("agreement", difference=0.15, items=80, raters=3, assume={"value": 0.6, "rater": 0})
-    degrees, odds = (79, 160), [(1 + 2 * r) / (1 - r) for r in (0.45, 0.6)]
+    power = planned("agreement", difference=0.15, items=80, raters=2, assume={"value": 0.6, "rater": 0})
+    degrees, odds = (79, 80), [(1 + r) / (1 - r) for r in (0.45, 0.6)]
     assert power == pytest.approx(stats.f.sf(stats.f.isf(0.025, *degrees) * odds[0] / odds[1], *degrees), abs=0.03)
     rng = np.random.default_rng(2)
     values = rng.normal(0, 0.6**0.5, (400, 1)) + rng.normal(0, 0.4**0.5, (400, 3))
     assert krippendorff_alpha(np.round(values, 1).T.tolist(), "interval") == pytest.approx(0.6, abs=0.07)
+
+
+def test_power_of_agreement_over_raters_is_that_of_the_librarys_intervals() -> None:
+    given = {"value": 0.6, "rater": 1.0, "residual": 1.0}
+    power = planned("agreement", difference=0.2, items=60, raters=8, assume=given)
+    rng, shown = np.random.default_rng(5), []
+    for _ in range(150):
+        unit = (0.4 / 2) ** 0.5
+        values = rng.normal(0, 0.6**0.5, (60, 1)) + rng.normal(0, unit, 8) + rng.normal(0, unit, (60, 8))
+        units = [{f"r{n}": float(value) for n, value in enumerate(row)} for row in np.rint(3 * values)]
+        shown.append((alpha_of("rating", units, True).low or 0) > 0.4)
+    assert power == pytest.approx(np.mean(shown), abs=0.11)
 
 
 def test_power_of_span_f1_is_that_of_a_permutation_test() -> None:
@@ -149,10 +162,13 @@ def test_power_of_span_f1_is_that_of_a_permutation_test() -> None:
 
 
 def test_there_are_few_false_alarms_over_raters_and_items() -> None:
-    for measure, raters in (("ratings", 6), ("wins", 6), ("agreement", 3), ("correlation", 3)):
+    for measure, raters in (("ratings", 6), ("wins", 6), ("agreement", 2), ("correlation", 3)):
         plan = mores.plan(measure, raters=raters, items=40, simulations=3000)  # type: ignore[arg-type]
         assert plan.false_alarms is not None
         assert plan.false_alarms.value == pytest.approx(0.05, abs=0.025), measure
+    strict_and_lenient = mores.plan("agreement", raters=5, items=200, simulations=2000, assume={"rater": 1})
+    assert strict_and_lenient.false_alarms is not None
+    assert (strict_and_lenient.false_alarms.value or 0) < 0.075
 
 
 def test_a_rounded_scale_has_the_mean_and_the_spread_that_are_assumed() -> None:

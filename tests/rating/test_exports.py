@@ -38,6 +38,8 @@ def test_google_forms_has_a_column_for_each_row_of_a_grid() -> None:
     assert "as Google Forms exports it; 4 columns named '{question} [{model}]', such as" in told
     assert "annotator ← Email Address; 1 empty cells are answers that a person was not shown or skipped" in told
     assert "3 annotators are numbered, without their e-mail addresses" in told
+    assert "left out, as they tell who people are: 'Email Address'" in told
+    assert not any("@" in each.model_dump_json() for each in file.ratings)
     assert file.replaced["rating", "Not applicable", "no value"] == 1
     kept = open_ratings(HERE / "google_forms.csv", columns={"annotator": "Email Address"})
     assert kept.ratings[0].annotator == "amina@example.org"
@@ -60,6 +62,7 @@ def test_qualtrics_has_three_header_rows() -> None:
     assert (first.annotator, first.rating) == ("60d5f0a1", 5.0)
     assert "left out 1 previews and tests (Status)" in str(file.report)
     assert "annotator ← PROLIFIC_PID" in str(file.report)
+    assert not {"IPAddress", "RecipientEmail", "LocationLatitude"} & set(first.metadata)
 
 
 def test_names_of_qualtrics_columns_may_have_the_question_and_the_model(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import tracemalloc
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,18 @@ def test_the_memory_of_an_export_does_not_grow_with_the_votes(
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
+
+
+def test_times_are_written_as_python_writes_them() -> None:
+    moments = [
+        datetime(2026, 11, 18, 21, 50, 1, 20),
+        datetime(987, 1, 2, 3, 4),
+        datetime(2026, 2, 28, 23, 59, 59, 999_999),
+    ]
+    zones = [UTC, timezone(timedelta(hours=5, minutes=30)), timezone(-timedelta(hours=3))]
+    times = [moment.replace(tzinfo=zone) for moment in moments for zone in zones]
+    assert tables.write_times(times) == [time.isoformat() for time in times]
+    assert tables.write_times([]) == []
 
 
 def test_a_large_parquet_table_is_written_in_groups_that_all_have_every_column(monkeypatch: pytest.MonkeyPatch) -> None:

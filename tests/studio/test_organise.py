@@ -6,19 +6,28 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from io import BytesIO
+from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
+from babel import Locale
 from httpx2 import Response
 from sqlalchemy import select
 
+from mores.culture import language, region
+from mores.errors import InputError
+from mores.studio.campaigns import open_kind
 from mores.studio.data.exports import FORMATS
 from mores.studio.records import ItemStatus, Role
-from mores.studio.store.campaigns import list_campaigns
+from mores.studio.store.campaigns import list_campaigns, read_settings
 from mores.studio.store.database import Database
 from mores.studio.store.items import perform, read_items, rebuild
 from mores.studio.store.tables import jobs
+from mores.studio.web.pages import list_locales
+from mores.studio.web.routes import campaigns
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player
 
@@ -61,11 +70,11 @@ def test_an_instance_organiser_makes_a_campaign_from_a_form_with_errors_by_field
     organiser = play.organiser()
     assert "CulturalTeaming" in page(organiser, "/campaigns/new")
     page(organiser, "/campaigns/new?kind=culturalteaming")
-    wrong = organiser.send("/campaigns", kind="culturalteaming", title="", regions="Kenya\nAtlantis", verifiers="x")
+    wrong = organiser.send("/campaigns", kind="culturalteaming", title="", regions="Kenya, Atlantis", verifiers="x")
     assert wrong.status_code == 422
     for name in ("title", "regions", "verifiers"):
         assert f'id="{name}-problem"' in wrong.text
-    assert "Kenya\nAtlantis" in wrong.text, "what was sent is still there"
+    assert "Kenya, Atlantis" in wrong.text, "what was sent is still there"
     made = organiser.send("/campaigns", kind="culturalteaming", title="Tea", regions="Kenya, Ghana", verifiers="3")
     assert "agreeing is 4, more than the 3 verifiers" in made.text, "what does not fit together is said too"
     given = {"title": "Tea", "regions": "Kenya, Ghana", "verifiers": "3", "agreeing": "2"}
@@ -74,6 +83,47 @@ def test_an_instance_organiser_makes_a_campaign_from_a_form_with_errors_by_field
     campaign = list_campaigns(play.database)[-1]
     assert (campaign.settings.regions, campaign.settings.verifiers) == (("KE", "GH"), 3)
     assert campaign.settings.licence == "CC-BY-4.0", "what is empty has its default"
+
+
+def test_regions_and_languages_are_named_in_the_language_of_the_page(play: Play) -> None:
+    organiser = play.organiser()
+    page(organiser, "/campaigns/new?kind=marking")
+    organiser.browser.post("/language", data=organiser.hidden() | {"locale": "es", "back": "/"})
+    form = page(organiser, "/campaigns/new?kind=marking")
+    assert 'data-names="/names/es/regions"' in form
+    made = organiser.send("/campaigns", kind="marking", title="Bodas", regions="Kenia، Xanadú, JP", languages="suajili")
+    assert made.status_code == 422
+    assert re.search(r'id="regions-problem">[^<]*Xanadú', made.text), "what no list has is named"
+    given = {"title": "Bodas", "regions": "Kenia، 北京\nJP", "languages": "suajili, ga"}
+    assert organiser.send("/campaigns", kind="marking", **given).status_code == 200
+    campaign = list_campaigns(play.database)[-1]
+    assert campaign.settings.regions == ("KE", "CN", "JP")
+    assert campaign.settings.languages == ("sw", "ga")
+    settings = organiser.browser.get(f"/c/{campaign.id}/settings").text
+    assert 'value="Kenia, China, Japón"' in settings
+    assert 'value="suajili, irlandés"' in settings
+
+
+def known(codes: Iterable[str], read: Callable[[str], str]) -> list[str]:
+    """Return those that are codes of regions or languages."""
+    found = []
+    for code in codes:
+        with suppress(InputError):
+            found.append(read(code.replace("_", "-")))
+    return list(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("locale", list_locales())
+def test_every_region_and_language_that_a_form_names_is_read_again(locale: str) -> None:
+    kind, visit = open_kind("marking"), SimpleNamespace(locale=locale)
+    names = Locale.parse(locale)
+    chosen = {"regions": known(names.territories, region), "languages": known(names.languages, language)}
+    assert min(map(len, chosen.values())) > 200
+    settings = read_settings(kind, {"title": "All", **chosen})
+    shown = campaigns.show_named(visit, settings)  # type: ignore[arg-type]
+    form = SimpleNamespace(values={name: [str(value)] for name, value in shown.items() if name in (*chosen, "title")})
+    read = campaigns.read_named(visit, kind, form)  # type: ignore[arg-type]
+    assert (read.regions, read.languages) == (settings.regions, settings.languages)
 
 
 def test_a_campaign_is_made_again_from_its_yaml(play: Play) -> None:

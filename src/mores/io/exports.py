@@ -54,6 +54,16 @@ PEOPLE = (
     "responseid",
 )
 """Columns that name a person in exports of surveys, the best first."""
+PERSONAL = (
+    *(name for name in PEOPLE if name not in ("prolificpid", "prolificid", "participantid", "responseid")),
+    "ipaddress",
+    "locationlatitude",
+    "locationlongitude",
+    "recipientlastname",
+    "recipientfirstname",
+    "recipientemail",
+)
+"""Columns that tell who a person is, or where: they are not kept with the ratings."""
 NOT_ASKED = ("timing - ", "browser meta info - ", "click count")
 UNSENT = ("survey preview", "survey test", "spam", "1", "2", "8", "9")
 """What Qualtrics calls responses that no participant sent, in words and as codes."""
@@ -161,6 +171,10 @@ def unfold(
         pairs = zip(rows, named, strict=True)
         rows = [row._replace(values={**row.values, "annotator": numbers.get(name, name)}) for row, name in pairs]
         notes.append(f"{len(numbers):,} annotators are numbered, without their e-mail addresses")
+    there = dict.fromkeys(name for row in rows for name in row.values)
+    if hidden := [name for name in there if fold(name) in PERSONAL and name not in chosen.values()]:
+        rows = [row._replace(values={n: v for n, v in row.values.items() if n not in hidden}) for row in rows]
+        notes.append(f"left out, as they tell who people are: {listed(hidden)}")
     return UnfoldedTable(list(rows), tuple(notes))
 
 

@@ -3,8 +3,9 @@
 A test generalises over raters and items alike: the variance of a mean is that of raters plus that of items less that of
 single ratings (A. C. Cameron, J. B. Gelbach and D. L. Miller, J. Bus. Econ. Stat. 29 (2011), 238-249), with
 Satterthwaite's degrees of freedom. Correlations that share the people are compared after E. J. Williams, J. R. Stat.
-Soc. B 21 (1959), 396-399; agreement is an intraclass correlation with its exact interval (P. E. Shrout and J. L.
-Fleiss, Psychol. Bull. 86 (1979), 420-428), which Krippendorff's α of numbers approaches.
+Soc. B 21 (1959), 396-399. Agreement is Krippendorff's α of numbers with the interval of `mores rate` over raters and
+items; with two raters, an intraclass correlation with its exact interval over items (P. E. Shrout and J. L. Fleiss,
+Psychol. Bull. 86 (1979), 420-428), which α approaches.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from scipy import stats
 from scipy.special import ndtr
 
 from mores.planning.records import Assumed, StudyDesign
+from mores.rating.agreement import FEWEST
 
 Floats = npt.NDArray[np.floating]
 MOST_CELLS = 1_000_000
@@ -213,13 +215,44 @@ def simulate_agreement(rng: np.random.Generator, trial: Trial, studies: int) -> 
     values = values + normal(rng, assumed.value**0.5, studies, design.items, 1)
     items, each = design.items, design.each
     values = values + normal(rng, assumed.residual * unit, studies, items, each)
+    null = assumed.value - trial.difference
+    if design.raters >= FEWEST:
+        return _alpha_over_raters(values.astype(np.float64), trial, null)
     of_items = values.mean(2, dtype=np.float64)
     between = each * of_items.var(1, ddof=1)
     within = ((values - of_items[:, :, None]) ** 2).sum((1, 2)) / (items * (each - 1))
     ratio, degrees = between / within, (items - 1, items * (each - 1))
     ends = ratio, ratio / stats.f.isf(trial.tail, *degrees), ratio * stats.f.isf(trial.tail, *reversed(degrees))
-    null = assumed.value - trial.difference
     return Estimates(*((end - 1) / (end + each - 1) - null for end in ends))
+
+
+def _alpha_over_raters(values: Floats, trial: Trial, null: float) -> Estimates:
+    """Return Krippendorff's α of numbers less the null, with the interval that `mores rate` prints: variances over
+    items and over raters (the jackknife), Student's t, on the scale of Fisher's z."""
+    raters, items = trial.design.raters, trial.design.items
+    places = np.broadcast_to(trial.places, (items, values.shape[2]))
+
+    def parts(mine: npt.NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+        """Return α, and what each item adds to the sums of squares within it and over all, of some ratings."""
+        kept = mine & (mine.sum(1) > 1)[:, None]
+        n = kept.sum(1)
+        first, square = (values * kept).sum(2), (values**2 * kept).sum(2)
+        mean = (first.sum(1) / n.sum())[:, None]
+        apart = np.where(n > 1, (square - first**2 / np.maximum(n, 1)) * n / np.maximum(n - 1, 1), 0.0)
+        whole = square - 2 * mean * first + n * mean**2
+        return 1 - (n.sum() - 1) / n.sum() * apart.sum(1) / whole.sum(1), apart, whole
+
+    alpha, apart, whole = parts(np.ones_like(places, dtype=bool))
+    total = whole.sum(1, keepdims=True)
+    shift = (apart - apart.sum(1, keepdims=True) / total * whole) / total
+    by_item = (shift**2).sum(1) * items / (items - 1)
+    without = np.array([parts(places != person)[0] for person in range(raters)])
+    by_rater = (raters - 1) / raters * ((without - without.mean(0)) ** 2).sum(0)
+    variance = by_item + by_rater
+    degrees = variance**2 / (by_item**2 / (items - 1) + by_rater**2 / (raters - 1))
+    centre = np.arctanh(np.clip(alpha, -0.999999, 0.999999))
+    reach = stats.t.isf(trial.tail, degrees) * np.sqrt(variance) / (1 - np.tanh(centre) ** 2)
+    return Estimates(*(np.tanh(end) - null for end in (centre, centre - reach, centre + reach)))
 
 
 def simulate_spans(rng: np.random.Generator, trial: Trial, studies: int) -> Estimates:

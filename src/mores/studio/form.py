@@ -44,6 +44,8 @@ class FormField:
     alone: frozenset[str] = frozenset()
     """Of choices: values that exclude all others, such as "none is correct"."""
     longest: int = LONGEST
+    names: Literal["", "regions", "languages"] = ""
+    """Of a line: it takes several of these with commas, and the page offers them in its language."""
     count: tuple[int, int] = (1, 1)
     """Of lines: how few and how many."""
     written: int = 0

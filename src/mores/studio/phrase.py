@@ -31,11 +31,12 @@ class Phrase(str):
     @classmethod
     def join(cls, parts: Iterable[str], separator: str = ", ") -> str:
         """Join several texts, each of which is translated alone; empty where there is none."""
-        values = {f"part{number}": part for number, part in enumerate(parts)}
-        if not values:
+        given = list(parts)
+        if not given:
             return ""
-        phrase = super().__new__(cls, separator.join(values.values()))
-        phrase.template, phrase.values = separator.join([f"{{{name}}}" for name in values]), values
+        phrase = super().__new__(cls, separator.join(given))
+        phrase.values = {f"part{number}": part for number, part in enumerate(given)}
+        phrase.template = separator.join([f"{{{name}}}" for name in phrase.values])
         return phrase
 
 

@@ -51,8 +51,10 @@ def follow_path(flow: Flow, item: CampaignItem) -> dict[str, StagePassage]:
 def last_votes(item: CampaignItem, stage: str) -> list[ItemVote]:
     """Return the votes of a stage about the last version that was judged there."""
     given = [vote for vote in item.votes if vote.stage == stage]
-    last = max([vote.version for vote in given], default=0)
-    return given if last <= 1 else [vote for vote in given if vote.version == last]
+    if item.version == 1 or not given:
+        return given
+    last = max([vote.version for vote in given])
+    return [vote for vote in given if vote.version == last]
 
 
 def find_irregular(flow: Flow, item: CampaignItem, same: Mapping[str, str] | None = None) -> list[Irregular]:

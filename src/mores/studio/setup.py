@@ -25,6 +25,8 @@ from mores.studio.store.campaigns import SettingsError, parse_campaign, read_set
 LONGEST_FILE = 1_000_000
 KNOWN = ("practice", "checks")
 """Settings that a form leaves as they are: items with known answers."""
+NAMED = ("regions", "languages")
+"""Settings that hold codes, for which people write names."""
 TEXTS = ("instructions", "consent")
 """Long texts, which are asked last in their step."""
 LONG = 1000
@@ -54,6 +56,9 @@ def _field(name: str, info: FieldInfo) -> FormField:
     if kind is str:
         longest = next((rule.max_length for rule in info.metadata if hasattr(rule, "max_length")), 200)
         return FormField(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
+    if name in NAMED:
+        shared["help"] = _hint(shared["help"], "Several with commas.")
+        return FormField(name, label, longest=20_000, names=name, **shared)
     if _is_lines(kind):
         shared["help"] = _hint(shared["help"], "One on each line.")
         return FormField(name, label, "text", longest=20_000, **shared)
@@ -91,7 +96,7 @@ def show_settings(settings: BaseModel) -> dict[str, Any]:
         kind = _plain(info.annotation)
         if _is_lines(kind):
             lines = (f"{key}: {inner}" for key, inner in value.items()) if isinstance(value, dict) else map(str, value)
-            values[name] = "\n".join(lines)
+            values[name] = (", " if name in NAMED else "\n").join(lines)
         elif kind in (str, int, float, date) or get_origin(kind) is Literal:
             values[name] = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
         elif kind is bool:

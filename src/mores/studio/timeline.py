@@ -208,6 +208,8 @@ def _mark(field: FormField, mark: Content) -> str:
 
 def _show(field: FormField, value: object) -> str:
     """Return the value of a field, with the texts of the options that were chosen."""
+    if not field.options:
+        return Phrase.join(map(describe_value, value if isinstance(value, list) else [value]), " · ")
     places = {option: number for number, (option, _) in enumerate(field.options)}
     parts: list[str] = []
     for given in value if isinstance(value, list) else [value]:
@@ -225,6 +227,8 @@ def _show(field: FormField, value: object) -> str:
 def describe_value(value: object, names: Mapping[str, str] | None = None) -> str:
     """Return a value as text; `names` are the words for what is kept as a code."""
     called = names or {}
+    if isinstance(value, str):
+        return Phrase(called[value]) if value in called else value
     if isinstance(value, bool):
         return Phrase("yes" if value else "no")
     if isinstance(value, float):
@@ -234,8 +238,6 @@ def describe_value(value: object, names: Mapping[str, str] | None = None) -> str
     if isinstance(value, dict):
         named = ((Phrase(called.get(name, name)), describe_value(inner, called)) for name, inner in value.items())
         return Phrase.join((Phrase("{name}: {value}", name=name, value=inner) for name, inner in named), "; ")
-    if isinstance(value, str):
-        return Phrase(called[value]) if value in called else value
     return "–" if value is None else str(value)
 
 

@@ -7,6 +7,7 @@ from itertools import product
 
 from mores.formatting import NOTHING, SIGNIFICANT, number, p_equals, p_value, percent, shares, span
 from mores.metric.groups import FEWEST
+from mores.rating.agreement import FEWEST as FEWEST_RATERS
 from mores.rating.comments import CodeCount, CommentCoding
 from mores.rating.records import (
     ASPECTS,
@@ -69,10 +70,12 @@ def all_tables(study: RatingStudy) -> dict[str, Grid]:
     if study.regressions:
         tables["r-squared"] = explained_table(study)
     tables |= points_tables(study.points) if study.points and not study.points.failure else {}
+    crossed = study.points is not None
     if study.ranking:
-        tables |= {"win-rates": placings_table(study.ranking), "pairs": pairs_table(study.ranking)}
+        tables |= {"win-rates": placings_table(study.ranking, crossed), "pairs": pairs_table(study.ranking, crossed)}
     if study.agreement:
-        tables |= {"agreement": agreement_table(study.agreement), "kappas": kappas_table(study.agreement)}
+        tables |= {"agreement": agreement_table(study.agreement, crossed)}
+        tables |= {"kappas": kappas_table(study.agreement)}
         tables |= {"spans": spans_table(study.agreement.spans)} if study.agreement.spans else {}
     if study.annotators:
         tables["annotators"] = annotators_table(study.annotators)
@@ -94,7 +97,13 @@ def ratings_table(study: RatingStudy, groups: Iterable[Distribution], title: str
     for group in groups:
         counts = (count_cell(group.mean.n, group.mean.unscored), *(group.counts if counted else ()))
         rows.append((name_group(group), number_cell(group.mean), *counts))
-    return make_grid(title, ("group", "mean", "n", *(f"{value:g}" for value in study.scale if counted)), rows)
+    columns = ("group", "mean", "n", *(f"{value:g}" for value in study.scale if counted))
+    return make_grid(title, columns, rows, about_means(study))
+
+
+def about_means(study: RatingStudy) -> str:
+    """Return the population that intervals of means are about."""
+    return study.points.population if study.points else ""
 
 
 def column_tables(study: RatingStudy) -> dict[str, Grid]:
@@ -111,7 +120,9 @@ def column_tables(study: RatingStudy) -> dict[str, Grid]:
             for value, found in groups.items()
             for each in found
         ]
-        tables[f"ratings-by-{place}"] = make_grid(f"Ratings by {column}", (column, "model", "mean", "n"), rows)
+        tables[f"ratings-by-{place}"] = make_grid(
+            f"Ratings by {column}", (column, "model", "mean", "n"), rows, about_means(study)
+        )
         if compared := study.points_by.get(column):
             tables[f"differences-by-{place}"] = compare_in_groups(column, compared)
     return tables
@@ -193,19 +204,23 @@ def effects_table(regression: Regression, *, thresholds: bool = True) -> Grid:
         for e in (*regression.effects, *(regression.thresholds if thresholds else ()))
     ]
     variances = ", ".join(f"{v.group} {number(v.variance, 4)} (SD {number(v.sd, 4)})" for v in regression.variances)
-    notes = [f"variance: {variances}" if variances else "", *regression.notes, f"n = {regression.n:,}"]
+    students = any(d.df is not None for d in regression.differences)
+    alone = "p: of z (Wald), of one effect alone; the differences allow for few raters" if students else ""
+    notes = [f"variance: {variances}" if variances else "", alone, *regression.notes, f"n = {regression.n:,}"]
     columns = ("effect", "estimate", "SE", "z", "p")
     return make_grid(regression.formula, columns, rows, "; ".join(filter(None, notes)))
 
 
 def differences_table(regression: Regression) -> Grid:
     """Return Tables 18 and 21."""
+    students = any(d.df is not None for d in regression.differences)
     rows = [
         (
             name_difference(d),
             Cell(number(d.estimate, 3), small=span(d.low, d.high)),
             number(d.se, 3),
             number(d.z, 3),
+            *(("∞" if d.df is None else number(d.df, 0),) if students else ()),
             Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT),
         )
         for d in regression.differences
@@ -216,8 +231,10 @@ def differences_table(regression: Regression) -> Grid:
     family = f"{'p' if plain else 'intervals and p'} adjusted after {adjusted}; " if many else ""
     interval = "95% interval" if not many else UNADJUSTED if plain else f"95% interval ({adjusted})"
     paper = f"estimate [{interval}]", f"p ({adjusted})" if many else ""
-    columns = ("difference", Head("estimate", bare=True, paper=paper[0]), "SE", "z", Head("p", paper=paper[1]))
+    tested = ("t", "df") if students else ("z",)
+    columns = ("difference", Head("estimate", bare=True, paper=paper[0]), "SE", *tested, Head("p", paper=paper[1]))
     title, note = f"Differences, {regression.formula}", f"{family}log odds of a higher rating"
+    note += "; df: those of the same difference in points" if students else ""
     return make_grid(title, columns, rows, note, most=MOST)
 
 
@@ -292,19 +309,23 @@ def explained_table(study: RatingStudy) -> Grid:
 # ---- wins ------------------------------------------------------------------------------------------------------
 
 
-def placings_table(ranking: Ranking) -> Grid:
+def placings_table(ranking: Ranking, crossed: bool) -> Grid:
     """Return win rates and places (Table 23, Figures 23 and 24)."""
     rows = [(Head(p.model, p.type or ""), _share(p.wins), *p.places, p.wins.n) for p in ranking.placings]
     columns = ("group", "wins", *map(_ordinal, range(1, len(ranking.placings[0].places) + 1)), "n")
-    return make_grid("Win rates and places", columns, rows, ranking_note(ranking))
+    return make_grid("Win rates and places", columns, rows, ranking_note(ranking, crossed))
 
 
-def ranking_note(ranking: Ranking) -> str:
+def ranking_note(ranking: Ranking, crossed: bool) -> str:
     """Return where the places are from."""
     origin = "derived from the ratings: answers with the same rating tie" if ranking.derived else "as people ranked"
     left = f"; {ranking.left_out:,} comparisons without a complete ranking" if ranking.left_out else ""
-    over = "; intervals are about other raters and questions" if ranking.over_raters else ""
-    return f"{ranking.comparisons:,} comparisons, {origin}{left}{over}"
+    return f"{ranking.comparisons:,} comparisons, {origin}{left}{about_wins(ranking, crossed)}"
+
+
+def about_wins(ranking: Ranking, crossed: bool) -> str:
+    """Return the population that intervals of win rates are about, where ratings have a model in points."""
+    return f"; 95% intervals are about other {'raters and ' * ranking.over_raters}questions" * crossed
 
 
 def _ordinal(place: int) -> str:
@@ -317,10 +338,11 @@ def _share(result: Result) -> Cell:
     return Cell(percent(result.value, 0), small=interval, n=result.n)
 
 
-def pairs_table(ranking: Ranking) -> Grid:
+def pairs_table(ranking: Ranking, crossed: bool) -> Grid:
     """Return every two models."""
     rows = [(f"{p.first} before {p.second}", _share(p.rate), p.won, p.tied, p.lost) for p in ranking.pairs]
-    return make_grid("Every two models", ("group", "wins", "won", "tied", "lost"), rows, "wins: a tie counts as half")
+    note = f"wins: a tie counts as half{about_wins(ranking, crossed)}"
+    return make_grid("Every two models", ("group", "wins", "won", "tied", "lost"), rows, note)
 
 
 def wins_matrix(ranking: Ranking, models: Sequence[str]) -> list[Row]:
@@ -346,10 +368,12 @@ def _alpha(result: Result) -> Cell:
     return Cell(number(result.value, 3), small=span(result.low, result.high))
 
 
-def agreement_table(agreement: RatingAgreement) -> Grid:
+def agreement_table(agreement: RatingAgreement, crossed: bool) -> Grid:
     """Return Krippendorff's α of each column."""
+    people = {name for pair in agreement.pairs for name in (pair.first, pair.second)}
+    over = f"; 95% intervals are about other {'raters and ' * (len(people) >= FEWEST_RATERS)}answers" * crossed
     rows = [(ASPECTS.get(c.column, c.column), _alpha(c.alpha), c.alpha.n) for c in agreement.coefficients]
-    note = "1 is perfect, 0 is chance; n: answers that two or more people rated"
+    note = f"1 is perfect, 0 is chance; n: answers that two or more people rated{over}"
     return make_grid("Agreement between people", ("group", "Krippendorff's α", "n"), rows, note)
 
 

@@ -23,7 +23,7 @@ from mores.errors import InputError
 from mores.io.exports import locate
 from mores.studio.data.incoming import METADATA, ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import Spool, SpooledFile
+from mores.studio.data.tables import Spool, SpooledFile, write_times
 from mores.studio.form import FormField, StudioForm
 from mores.studio.kind import ExportFile
 from mores.studio.provenance import last_votes
@@ -69,13 +69,13 @@ def to_task(snapshot: Snapshot, number: int, item: CampaignItem, stage: Campaign
         annotations = [
             {
                 "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
-                "created_at": vote.at.isoformat(),
+                "created_at": at,
                 "lead_time": vote.seconds,
                 "was_cancelled": False,
                 "ground_truth": False,
                 "result": results[repr(vote.answer)],
             }
-            for vote in given
+            for vote, at in zip(given, write_times([vote.at for vote in given]), strict=True)
         ]
     return {"id": number, "data": data, "annotations": annotations, "predictions": []}
 

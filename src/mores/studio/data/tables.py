@@ -10,6 +10,7 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -78,6 +79,7 @@ class SpooledFile(NamedTuple):
 
 def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
     """Return the present state of an item."""
+    created, updated = write_times([item.created, item.updated])
     return {
         "id": item.id,
         "status": item.status.value,
@@ -88,8 +90,8 @@ def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
         "author": snapshot.number(item.author),
         "returns": item.returns,
         "note": item.note,
-        "created": item.created.isoformat(),
-        "updated": item.updated.isoformat(),
+        "created": created,
+        "updated": updated,
         "content": item.content,
         "results": snapshot.hide(item.results),
     }
@@ -97,9 +99,14 @@ def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
 
 def vote_rows(snapshot: Snapshot, item: CampaignItem) -> Iterator[Row]:
     """Yield every vote about an item, also about earlier versions."""
-    label, links = snapshot.campaign.kind.label, snapshot.counted.links
-    votes = [(vote.version, vote.at.isoformat(), snapshot.number(vote.person), vote) for vote in item.votes]
-    if all(at.endswith("+00:00") for _, at, _, _ in votes):  # their texts are compared faster
+    label, links, number = snapshot.campaign.kind.label, snapshot.counted.links, snapshot.numbers.get
+    times = write_times([vote.at for vote in item.votes])
+    taken = iter(write_times([vote.taken for vote in item.votes if vote.taken]))
+    votes = [
+        (vote.version, at, number(vote.person, ""), vote, next(taken) if vote.taken else None)
+        for vote, at in zip(item.votes, times, strict=True)
+    ]
+    if all(at.endswith("+00:00") for at in times):  # their texts are compared faster
         votes.sort(key=itemgetter(0, 1, 2))
     else:
         votes.sort(key=lambda given: (given[0], given[3].at, given[2]))
@@ -113,14 +120,19 @@ def vote_rows(snapshot: Snapshot, item: CampaignItem) -> Iterator[Row]:
             "seconds": vote.seconds,
             "at": at,
             "answer": vote.answer,
-            "taken": vote.taken.isoformat() if vote.taken else None,
+            "taken": taken_at,
             "offline": vote.offline,
             "from_region": matches_region(item, vote.standing),
             "knows_language": matches_language(item, vote.standing),
             "link": links.get(vote.standing.link, "") if vote.standing else "",
         }
-        for version, at, person, vote in votes
+        for version, at, person, vote, taken_at in votes
     )
+
+
+def write_times(times: Sequence[datetime]) -> list[str]:
+    """Return times as their `isoformat`, in a fifth of the time where there are several."""
+    return to_json(times).decode()[2:-2].replace("Z", "+00:00").split('","') if times else []
 
 
 def version_rows(snapshot: Snapshot) -> Iterator[Row]:

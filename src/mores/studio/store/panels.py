@@ -9,7 +9,7 @@ signs anybody in. A place that somebody returns, or does not finish in time, is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
@@ -99,17 +99,28 @@ class Panel(Record):
         return address if address.startswith(("https://", "http://")) else ""
 
 
-def read_quotas(text: str) -> dict[str, int]:
-    """Return quotas from lines such as `Kenya: 20` and `Swahili: 40`, by code; InputError names a line."""
+def _read_place(name: str) -> tuple[str, ...]:
+    try:
+        return read_regions([name])
+    except InputError:
+        return read_languages([name])
+
+
+def read_quotas(text: str, find: Callable[[str, bool], str | None] | None = None) -> dict[str, int]:
+    """Return quotas from lines such as `Kenya: 20` and `Swahili: 40`, by code; InputError names a line.
+
+    `find` knows regions and, with True, languages that are not named in English.
+    """
     quotas: dict[str, int] = {}
     for line in filter(None, (line.strip() for line in text.replace(",", "\n").split("\n"))):
         name, _, count = map(str.strip, line.partition(":"))
         if not name or not count.isdecimal() or len(count) > 9:
             raise InputError(Phrase("{line}: write a region or language, “:” and how many people.", line=line))
         try:
-            [code] = read_regions([name])
+            [code] = _read_place(name)
         except InputError:
-            [code] = read_languages([name])
+            if not find or not (code := find(name, False) or find(name, True) or ""):
+                raise
         quotas[code] = int(count)
     return quotas
 

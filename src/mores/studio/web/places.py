@@ -6,6 +6,7 @@ ones of `cities.txt`, each with its country. What is not found is kept as it was
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
@@ -25,13 +26,18 @@ TONGUES = (
 )
 """The languages in which people may write, whatever the language of the page."""
 NameKind = Literal["regions", "places", "languages"]
+CODE = 3
+"""Letters of the longest code without a part; a language may be called as another's code is written: Ga, and ga."""
 CITIES = Path(__file__).with_name("cities.txt")
 
 
 def find_name(name: str, locale: str, *, is_language: bool = False) -> str | None:
     """Return the code of a region, of the country of a city, or of a language; None where no list has the name."""
+    read = language if is_language else region
     try:
-        return known_names(locale, is_language).get(fold(name)) or (language(name) if is_language else region(name))
+        if len(name) <= CODE and read(name) == name:
+            return name
+        return known_names(locale, is_language).get(fold(name)) or read(name)
     except InputError:
         pass
     tables = [known_names(tag, is_language) for tag in TONGUES]
@@ -39,11 +45,16 @@ def find_name(name: str, locale: str, *, is_language: bool = False) -> str | Non
     return next((code for table in tables if (code := table.get(fold(name)))), None)
 
 
+def split_names(text: str) -> list[str]:
+    """Return several names that are written with commas of any script, or on lines."""
+    return [part for part in map(str.strip, re.split("[,،、，;؛\n]", text)) if part]
+
+
 def fold(name: str) -> str:
-    """Return a name as it is looked up: without case, accents of Latin letters and space that means nothing."""
+    """Return a name as it is looked up: without case, accents of Latin letters, and commas and space inside."""
     plain = unicodedata.normalize("NFKD", name) if name.isascii() or name[:1] < "\u0250" else name
     kept = "".join(letter for letter in plain if not unicodedata.combining(letter) or letter > "\u0370")
-    return " ".join(unicodedata.normalize("NFKC", kept).casefold().split())
+    return " ".join(unicodedata.normalize("NFKC", kept).casefold().replace(",", " ").split())
 
 
 @cache
@@ -77,7 +88,9 @@ def list_places(locale: str, kind: NameKind) -> tuple[str, ...]:
     names = Locale.parse(locale)
     if kind == "languages":
         return tuple(sorted(names.languages.values()))
-    regions = {name for code, name in names.territories.items() if code.isalpha() and code not in UNREAL}
+    regions = {
+        name.replace(",", "") for code, name in names.territories.items() if code.isalpha() and code not in UNREAL
+    }
     zones = get_global("zone_territories") if kind == "places" else ()
     cities = {names.time_zones.get(zone, {}).get("city", "") for zone in zones} - {""}
     if kind == "places" and locale == "en":

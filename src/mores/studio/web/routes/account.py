@@ -24,7 +24,7 @@ from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import AS_WRITTEN
 from mores.studio.store.queries import summarise_work
 from mores.studio.web.pages import WEB, choose_locale, list_locales, region_in
-from mores.studio.web.places import NameKind, find_name, list_places
+from mores.studio.web.places import NameKind, find_name, list_places, split_names
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -169,7 +169,7 @@ def _profile(form: Posted, visit: Visit) -> people.PersonProfile:
     typed: dict[str, list[str]] = {}
     for name, codes in several.items():
         for value in form.values.get(name, ())[:20]:
-            for part in re.split("[,،、，;؛\n]", value[:2000]):
+            for part in split_names(value[:2000]):
                 written = clean(part)[:100]
                 if code := find_name(written, visit.locale, is_language=name == "languages"):
                     codes.append(code)

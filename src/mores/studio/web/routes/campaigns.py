@@ -11,12 +11,21 @@ from starlette.exceptions import HTTPException
 from mores.errors import ConfigError, InputError
 from mores.studio.campaigns import REGISTRY, all_kinds, open_kind
 from mores.studio.form import clean
-from mores.studio.kind import STEPS, CampaignKind
+from mores.studio.kind import STEPS, CampaignKind, CampaignSettings
 from mores.studio.records import Role
-from mores.studio.setup import dump_campaign, read_campaign_file, read_settings_form, settings_form, show_settings
+from mores.studio.setup import (
+    NAMED,
+    dump_campaign,
+    read_campaign_file,
+    read_settings_form,
+    settings_form,
+    show_settings,
+)
 from mores.studio.store.campaigns import SettingsError, change_settings, duplicate_campaign, make_campaign, set_open
 from mores.studio.store.people import add_member, log_action
-from mores.studio.web.visit import Form, Organising, Place, SignedIn, Visit, limited
+from mores.studio.web.pages import language_in, region_in
+from mores.studio.web.places import find_name, split_names
+from mores.studio.web.visit import Form, Organising, Place, Posted, SignedIn, Visit, limited
 
 router = APIRouter()
 
@@ -35,7 +44,33 @@ def new(visit: SignedIn, kind: str = "") -> Response:
     if not kind:
         return visit.page("new_campaign.html", kinds=all_kinds(), problem="", text="")
     chosen = _kind(kind)
-    return _form(visit, chosen, show_settings(chosen.settings.model_construct(title="")), {})
+    return _form(visit, chosen, show_named(visit, chosen.settings.model_construct(title="")), {})
+
+
+def show_named(visit: Visit, settings: CampaignSettings) -> dict[str, Any]:
+    """Return what the form shows: regions and languages by their names in the language of the page."""
+    values = show_settings(settings)
+    for name in NAMED:
+        is_language = name == "languages"
+        tell = language_in if is_language else region_in
+        names = {code: tell(code, visit.locale).replace(",", "") for code in getattr(settings, name)}
+        kept = (
+            known if find_name(known, visit.locale, is_language=is_language) == code else code
+            for code, known in names.items()
+        )
+        values[name] = ", ".join(kept)
+    return values
+
+
+def read_named(
+    visit: Visit, kind: CampaignKind[Any], form: Posted, before: CampaignSettings | None = None
+) -> CampaignSettings:
+    """Return the settings that were sent; regions and languages may be named in any language."""
+    given = dict(form.values)
+    for name in NAMED:
+        written = split_names("\n".join(given.get(name, ())))
+        given[name] = [find_name(part, visit.locale, is_language=name == "languages") or part for part in written]
+    return read_settings_form(kind, given, before)
 
 
 def _kind(name: str) -> CampaignKind[Any]:
@@ -58,7 +93,7 @@ def make(visit: SignedIn, form: Form) -> Response:
     if form.get("kind"):
         kind = _kind(form.get("kind"))
         try:
-            settings = read_settings_form(kind, form.values)
+            settings = read_named(visit, kind, form)
         except SettingsError as error:
             return _form(visit, kind, form.lists, error.problems)
     else:
@@ -76,7 +111,7 @@ def make(visit: SignedIn, form: Form) -> Response:
 @router.get("/c/{campaign}/settings")
 def settings(place: Organising, saved: bool = False) -> Response:
     """Show the campaign's settings."""
-    return _settings(place, show_settings(place.campaign.settings), {}, saved=saved)
+    return _settings(place, show_named(place.visit, place.campaign.settings), {}, saved=saved)
 
 
 def _settings(place: Place, values: dict[str, Any], problems: dict[str, str], *, saved: bool = False) -> Response:
@@ -93,7 +128,7 @@ def _settings(place: Place, values: dict[str, Any], problems: dict[str, str], *,
 def change(place: Organising, form: Form) -> Response:
     """Change the settings."""
     try:
-        changed = read_settings_form(place.campaign.kind, form.values, place.campaign.settings)
+        changed = read_named(place.visit, place.campaign.kind, form, place.campaign.settings)
     except SettingsError as error:
         return _settings(place, form.lists, error.problems)
     change_settings(place.database, place.campaign, changed, place.person.id)

@@ -45,6 +45,7 @@ from mores.studio.store.people import (
 from mores.studio.store.queries import PAGE, list_items_by
 from mores.studio.store.statistics import read_figures
 from mores.studio.store.team import change_roles, makes_campaigns, new_link, remove_member, set_maker
+from mores.studio.web.places import find_name
 from mores.studio.web.visit import FURTHEST, Form, Organising, Place, Posted, limited
 from mores.studio.workflow import Refused
 
@@ -170,7 +171,11 @@ def invite_panel(place: Organising, form: Form) -> Response:
         numbers = {name: form.number(name) for name in ("hours", "reward")}
         texts = {name: clean(form.get(name)) for name in ("service", "code", "finish")}
         answers = int(form.number("answers", 10))
-        panel = Panel(**texts, **numbers, answers=answers, quotas=read_quotas(clean(form.get("quotas"))))
+        quotas = read_quotas(
+            clean(form.get("quotas")),
+            lambda name, is_language: find_name(name, place.visit.locale, is_language=is_language),
+        )
+        panel = Panel(**texts, **numbers, answers=answers, quotas=quotas)
         if not (panel.code or panel.finish):
             raise InputError("Give the panel's completion code, or the address that ends a place.")
     except ValidationError:
