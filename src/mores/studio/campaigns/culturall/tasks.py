@@ -149,7 +149,7 @@ def translation_request(text: str, target: str, tokens: int = TOKENS) -> Request
 def read_translation(text: str) -> str:
     """Return a translation without the marks around its source; InputError where nothing is left."""
     if not (translation := _MARK.sub("", text).strip()):
-        raise InputError("the translation is empty")
+        raise InputError("it is empty")
     return translation
 
 
