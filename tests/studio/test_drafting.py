@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from mores.engine.cost import Price
 from mores.errors import InputError
-from mores.models.base import Completion, Request
+from mores.models.base import Completion, Request, greedy
 from mores.models.fake import FakeModel
 from mores.studio.campaigns.culturall.drafting import DraftedItem, Excerpt, draft_tables, open_drafting, spread_evenly
 from mores.studio.manage import find_campaign, import_files, new_campaign
@@ -99,6 +100,18 @@ def test_drafts_have_no_duplicates_and_say_what_is_covered(tmp_path: Path) -> No
     ]
     tea = next(row for row in rows if "tea" in row.excerpt)
     assert (tea.source, tea.region, tea.language, tea.answer) == ("document", "KE", "en", "herbs")
+
+
+def test_drafts_that_could_not_be_read_are_asked_for_again(tmp_path: Path) -> None:
+    def heal(request: Request) -> Completion:
+        text = request.messages[-1].content
+        return answer(greedy(text.replace("rice", "grains"), request.max_tokens))
+
+    first = replace(settings(put_sources(tmp_path), tmp_path / "drafts.jsonl"), store=tmp_path / "s.db")
+    for healed in (False, True):
+        chosen = replace(first, model=FakeModel("drafts", heal), retry_failed=healed) if healed else first
+        done = asyncio.run(open_drafting(chosen).run())
+        assert sum("the draft cannot be read" in reason for reason in done.failures) == (0 if healed else 1)
 
 
 def test_a_dry_run_counts_drafts_topics_and_the_regions_that_are_not_known(tmp_path: Path) -> None:

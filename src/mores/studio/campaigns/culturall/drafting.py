@@ -9,18 +9,18 @@ to the authors, who make items of the drafts or discard them.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from mores.benchmark import benchmark
 from mores.benchmark.session import read_items
 from mores.culture import language_name, roll_up
-from mores.engine import Asker, Counts, Job, make_asker
+from mores.engine import Answer, Asker, Counts, Job, make_asker
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
@@ -29,7 +29,7 @@ from mores.io import JsonlWriter
 from mores.language import detect
 from mores.longanswer.collection.candidates import Candidate
 from mores.longanswer.collection.duplicates import near_duplicates, same_as_earlier
-from mores.models.base import Stop
+from mores.models.base import Stop, Written
 from mores.report.base.grid import Grid, make_grid
 from mores.search.api import find_sources, known_language, read_all_texts
 from mores.search.ground import cut
@@ -45,8 +45,9 @@ from mores.studio.campaigns.culturall.tasks import (
 )
 from mores.studio.campaigns.culturall.topics import read_topics
 from mores.studio.settings import DraftSettings
-from mores.types import Failure, Record
+from mores.types import Failure, FailureKind, Record
 
+T = TypeVar("T")
 PAGES = "pages:"
 """Before a source whose texts are pages, not questions."""
 LONGEST, SHORTEST = 8000, 80
@@ -183,23 +184,16 @@ class DraftJob:
         """Draft an item from each chosen excerpt, label it, and write what is left without duplicates."""
         excerpts, read, duplicates = await self.choose()
         asker, failures = self.asker, Counter[str]()
-        parts: dict[str, dict[str, str]] = {}
         labels: dict[str, dict[str, str]] = defaultdict(dict)
         by_id = {excerpt.id: excerpt for excerpt in excerpts}
         async with asker.progress.stage("drafting", len(excerpts), asker.price) as counts:
-            async for name, text in self._ask(map(_draft_job, excerpts), counts, failures):
-                try:
-                    parts[name] = read_draft(text)
-                except InputError as error:
-                    failures[f"the draft cannot be read: {error}"] += 1
+            asked = self._ask(map(_draft_job, excerpts), _read_draft, counts, failures)
+            parts = {name: parts async for name, parts in asked}
         jobs = [job for name, draft in parts.items() for job in _label_jobs(by_id[name], draft, self.campaign)]
         async with asker.progress.stage("regions and topics", len(jobs), asker.price) as counts:
-            async for name, text in self._ask(jobs, counts, failures):
+            async for name, label in self._ask(jobs, self._read_label, counts, failures):
                 kind, _, id_ = name.partition(" ")
-                try:
-                    labels[id_][kind] = read_region(text) if kind == "region" else read_topic(text, self.campaign)
-                except InputError:
-                    failures[f"the {kind} cannot be read; authors choose it"] += 1
+                labels[id_][kind] = label
         drafts = {name: _draft(by_id[name], draft, labels[name]) for name, draft in parts.items()}
         said = (_candidate(name, f"{d.scenario}\n{d.question}", d.language) for name, d in drafts.items())
         repeated = {pair.id for pair in near_duplicates(said)}
@@ -225,18 +219,42 @@ class DraftJob:
             path=str(self.settings.out),
         )
 
-    async def _ask(self, jobs: Iterable[Job], counts: Counts, failures: Counter[str]) -> AsyncIterator[tuple[str, str]]:
-        """Yield the id of each job with what the model wrote; other outcomes are counted."""
-        async with aclosing(self.asker.ask(jobs, counts=counts)) as answers:
+    def _read_label(self, name: str, reply: Written) -> str:
+        kind = name.partition(" ")[0]
+        try:
+            text = written_text(reply)
+            return read_region(text) if kind == "region" else read_topic(text, self.campaign)
+        except InputError as error:
+            raise InputError(f"the {kind} cannot be read; authors choose it") from error
+
+    async def _ask(
+        self, jobs: Iterable[Job], read: Callable[[str, Written], T], counts: Counts, failures: Counter[str]
+    ) -> AsyncIterator[tuple[str, T]]:
+        """Yield the id of each job with what `read` makes of the answer; other outcomes are counted."""
+
+        def made(answer: Answer) -> T | Failure:
+            reply = answer.read(Stop.LENGTH)
+            if isinstance(reply, Failure):
+                return reply
+            try:
+                return read(answer.job.id, reply)
+            except InputError as error:
+                return Failure(kind=FailureKind.PARSE, reason=str(error))
+
+        async with aclosing(self.asker.ask(jobs, counts=counts, read=made)) as answers:
             async for answer in answers:
-                reply = answer.read(Stop.LENGTH)
-                if isinstance(reply, Failure):
-                    failures[reply.reason] += 1
-                    continue
-                try:
-                    yield answer.job.id, written_text(reply)
-                except InputError as error:
-                    failures[f"the answer: {error}"] += 1
+                outcome = made(answer)
+                if isinstance(outcome, Failure):
+                    failures[outcome.reason] += 1
+                else:
+                    yield answer.job.id, outcome
+
+
+def _read_draft(_: str, reply: Written) -> dict[str, str]:
+    try:
+        return read_draft(written_text(reply))
+    except InputError as error:
+        raise InputError(f"the draft cannot be read: {error}") from error
 
 
 def draft_tables(done: Drafting) -> list[Grid | str]:
