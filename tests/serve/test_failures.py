@@ -202,6 +202,7 @@ def test_a_full_queue_says_when_to_come_again(serve: Serve, held: Held) -> None:
         until(lambda: b"mores_texts_waiting 6" in ask(address, path="/metrics").body)
         held.free.set()
         fits.join(20)
+    until(lambda: b"mores_texts_waiting 0" in ask(address, path="/metrics").body)
     assert ask(address, TEXTS).status == 200
 
 

@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from mores.cli.command import StrictCommand, command, is_given, make_record, options_of
-from mores.cli.result import check_push, print_estimates, print_result, print_warnings, push, run_asking
+from mores.cli.result import (
+    check_push,
+    hint_at_failures,
+    print_estimates,
+    print_result,
+    print_warnings,
+    push,
+    run_asking,
+)
 from mores.extras import require
 from mores.formatting import count
 from mores.io.addresses import address_of
@@ -146,6 +154,7 @@ def draft(settings: DraftSettings, dry: DryRunSettings, output: JsonSettings) ->
         print_estimates({"": run_asking([], job.estimate())}, output.json)
         return
     done = run_asking([job.asker], job.run())
+    hint_at_failures(done.failures)
     print_result(done, draft_tables(done), output.json)
 
 

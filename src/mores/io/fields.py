@@ -152,13 +152,19 @@ class SampleReader(ColumnReader):
 
     def _string(self, match: ColumnMatch, values: Mapping[str, Any], column: str) -> str | None:
         """Return a field's string; None when it is missing, null or blank."""
-        value = self.value(match, values, column)
+        if not match.names[column]:
+            return None
+        name = match.single.get(column)
+        value = None if name is None else values.get(name)
+        if not isinstance(value, str) or (self.is_untyped and column in self._may_miss):
+            value = self.value(match, values, column)
         if isinstance(value, str):
             return value if value and not value.isspace() else None
-        if column in ("text", "instruction") and not isinstance(value, str) and (chat := as_chat(value)):
+        if column in ("text", "instruction") and (chat := as_chat(value)):
             value = read_chat(chat)[1] if column == "text" else conversation(chat)
-        if value is None or isinstance(value, str):
             return value if value and not value.isspace() else None
+        if value is None:
+            return None
         if column == "id" and isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         raise InputError(f"{self.name(match, values, column)!r} is {_kind(value)}, not a string; put it in quotes")

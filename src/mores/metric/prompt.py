@@ -37,6 +37,8 @@ _CONTROL = re.compile(
 )
 MOST_NUMBERS = 60
 """Maximum numbers of a text: a longer one has several sentences to a number."""
+TUNED = ("brief", "claims")
+"""The styles whose prompts are those that a judge was tuned with."""
 _JOINER = "\u2060"
 """Word joiner: invisible, and ignored when a quote is looked for in the text."""
 
@@ -58,19 +60,25 @@ def prompt(
             raise ConfigError(NO_PLACE, setting="style")
         question = fill(_text("report"), sample.instruction, sample.text)
         return (_system(("system", "explain") if explain else ("system",)), Message("user", question)), 0
-    tuned = style in ("brief", "claims")
     places = places_of(sample) if placed or style == "claims" else ()
-    parts = {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence), "place": bool(places)}
-    parts = ({} if tuned else parts) | {"explain": explain and style != "claims"}
-    names = (f"{style}-system" if tuned else "system", *(part for part, wanted in parts.items() if wanted))
+    names = _parts(style, bool(sample.evidence), bool(places), explain)
     mark = shared_mark(sample)
     opens, closes = f"<<<{mark}\n", f"\n{mark}>>>"
     before = f"Evidence: {opens}{defuse(_listed(sample.evidence))}{closes}\n" if sample.evidence else ""
     before += "".join(f"{name}: {value}\n" for name, value in places)
     judged = numbered(sample.text) if style == "claims" else sample.text
     sides = (f"{opens}{defuse(side)}{closes}" for side in (sample.instruction, judged))
-    question = before + fill(_text(style if tuned else "report"), *sides)
+    question = before + fill(_text(style if style in TUNED else "report"), *sides)
     return (_system(names), Message("user", question)), question.rindex(opens) + len(opens)  # in no text: the last
+
+
+@cache
+def _parts(style: Style, evidence: bool, place: bool, explain: bool) -> tuple[str, ...]:
+    """Return the parts that the system prompt consists of."""
+    parts = {"fence": True, "guide": style == "guided", "evidence": evidence, "place": place}
+    parts = ({} if style in TUNED else parts) | {"explain": explain and style != "claims"}
+    name = f"{style}-system" if style in TUNED else "system"
+    return name, *(part for part, wanted in parts.items() if wanted)
 
 
 @cache

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores import __version__
@@ -35,7 +36,10 @@ ABOUT = (
 )
 GONE = 499
 """The status of a request whose client has gone; nobody reads it."""
-
+SOON = 0.1
+"""Seconds in which a text may be judged before we look whether its client has gone."""
+KEPT_NOWHERE = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+"""Headers of every answer."""
 
 BEARER = HTTPBearer(auto_error=False, description="A key of the service.")
 
@@ -77,13 +81,15 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         One object is answered with its judgement, several with an array in the same order. With the header `Accept:
         application/x-ndjson` each judgement is a line, sent as soon as it is there: `sample_id` tells whose it is.
         """
-        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        samples, single = read_texts(await read_body(request, service.bounds.max_body), media, service.bounds)
+        headers = dict(request.scope["headers"])
+        media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
+        body = await read_body(headers, request.receive, service.bounds.max_body)
+        samples, single = read_texts(body, media, service.bounds)
         address = request.client.host if request.client else ""
         batch = service.submit(samples, request.state.client if keys else address)
-        if LINES in request.headers.get("accept", ""):
+        if LINES.encode() in headers.get(b"accept", b""):
             return StreamingResponse(_lines(service, batch), media_type=LINES)
-        return await _answer_at_once(request, service, batch, single)
+        return await _answer_at_once(request.receive, service, batch, single)
 
     @app.head("/", include_in_schema=False)
     @app.get("/", include_in_schema=False)
@@ -113,23 +119,26 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
 
     app.include_router(guarded)
     app.add_exception_handler(MoresError, _refuse)
-    app.add_middleware(Counted, meter=meter)
+    app.add_middleware(Front, meter=meter, keys=keys, score=score)
     return app
 
 
-async def _answer_at_once(request: Request, service: Service, batch: Batch, single: bool) -> Response:
+async def _answer_at_once(receive: Receive, service: Service, batch: Batch, single: bool) -> Response:
     """Return all judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
+    watching: list[asyncio.Task[None]] = []
 
     async def watch() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
+        while (await receive())["type"] != "http.disconnect":
             pass
         service.withdraw(batch)
 
-    watching = asyncio.create_task(watch())
+    later = asyncio.get_running_loop().call_later(SOON, lambda: watching.append(asyncio.create_task(watch())))
     try:
         judgements = {place: judgement async for arrived in batch.arrivals() for place, judgement in arrived}
     finally:
-        watching.cancel()
+        later.cancel()
+        for task in watching:
+            task.cancel()
         service.withdraw(batch)
     if len(judgements) < len(batch.samples):
         return Response(status_code=GONE)
@@ -153,29 +162,46 @@ def _refuse(_request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})
 
 
-class Counted:
-    """ASGI middleware: counts the requests to score texts, and says with every answer that it is not to be kept."""
+class Front:
+    """ASGI middleware: answers and counts the requests to score texts, and says with all answers not to keep them.
 
-    def __init__(self, app: ASGIApp, meter: Meter) -> None:
-        self.app, self.meter = app, meter
+    It calls the function of the route itself: what FastAPI does before it would take longer than the metric.
+    """
+
+    def __init__(self, app: ASGIApp, meter: Meter, keys: Keys, score: Callable[[Request], Awaitable[Response]]) -> None:
+        self.app, self.meter, self.keys, self.score = app, meter, keys, score
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         start, status = time.monotonic(), 500
+        path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+        asks = path == "/score" and scope["method"] == "POST"
 
         async def noted(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["Cache-Control"] = "no-store"
-                headers["X-Content-Type-Options"] = "nosniff"
+                message["headers"] = [*message.get("headers", ()), *KEPT_NOWHERE]
             await send(message)
 
         try:
-            await self.app(scope, receive, noted)
+            await (self._answer if asks else self.app)(scope, receive, noted)
         finally:
             if scope["path"].endswith("/score"):
                 self.meter.count(status, time.monotonic() - start)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        try:
+            if self.keys:
+                check_key(request, await BEARER(request))
+            response = await self.score(request)
+        except HTTPException as error:
+            response = await http_exception_handler(request, error)
+        except MoresError as error:
+            response = _refuse(request, error)
+        except ClientDisconnect:
+            response = Response(status_code=GONE)
+        await response(scope, receive, send)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 
 import orjson
-from fastapi import HTTPException, Request
+from fastapi import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
 from mores.errors import InputError
 from mores.formatting import count, first_problems
@@ -19,23 +22,30 @@ JSON = "application/json"
 LINES = "application/x-ndjson"
 
 
-async def read_body(request: Request, longest: int) -> bytes:
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, longest: int) -> bytes:
     """Return the whole body; HTTPException where it is packed, is too long or does not come."""
-    if (packed := request.headers.get("content-encoding", "identity").strip().lower()) != "identity":
-        raise HTTPException(415, f"the Content-Encoding is {packed}; send the body unpacked")
-    too_long = HTTPException(413, f"the body has more than {count(longest)} bytes; send fewer or shorter texts")
-    if (length := request.headers.get("content-length", "")).isdecimal() and int(length) > longest:
-        raise too_long
-    body = bytearray()
+    if (packed := headers.get(b"content-encoding", b"identity").strip().lower()) != b"identity":
+        raise HTTPException(415, f"the Content-Encoding is {packed.decode('latin-1')}; send the body unpacked")
+    if (length := headers.get(b"content-length", b"")).isdigit() and int(length) > longest:
+        raise _too_long(longest)
+    body, more = bytearray(), True
     try:
         async with asyncio.timeout(SECONDS):
-            async for part in request.stream():
-                body += part
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
                 if len(body) > longest:
-                    raise too_long
+                    raise _too_long(longest)
     except TimeoutError:
         raise HTTPException(408, f"the body did not arrive within {SECONDS:g} s") from None
     return bytes(body)
+
+
+def _too_long(longest: int) -> HTTPException:
+    return HTTPException(413, f"the body has more than {count(longest)} bytes; send fewer or shorter texts")
 
 
 def read_texts(body: bytes, media: str, bounds: Bounds) -> tuple[list[Sample], bool]:
