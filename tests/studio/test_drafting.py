@@ -122,6 +122,32 @@ def test_a_dry_run_counts_drafts_topics_and_the_regions_that_are_not_known(tmp_p
     assert estimate.cost == pytest.approx((estimate.prompt_tokens + 2 * estimate.completion_tokens) / 1e6)
 
 
+def test_excerpts_are_drafted_in_the_main_language_of_their_region(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def translate(request: Request) -> Completion:
+        text = request.messages[-1].content
+        if not text.startswith("Translate the following text to "):
+            return answer(request)
+        seen.append(text.split(":")[0].rpartition(" ")[2])
+        if "soup" in text:
+            return Completion("<<<abcd abcd>>>")
+        [source] = re.findall(r"<<<\w+\n(.*?)\n\w+>>>", text, re.DOTALL)
+        return Completion(f"{seen[-1]}: {source}")
+
+    sources = put_sources(tmp_path)[:1]
+    wanted = replace(settings(sources, tmp_path / "d.jsonl"), model=FakeModel("drafts", translate), translate=True)
+    done = asyncio.run(open_drafting(wanted).run())
+    assert Counter(seen) == {"Japanese": 6, "Swahili": 6, "Spanish": 6}
+    assert set(done.by["language"]) == {"ja", "sw", "es"}
+    assert done.asked == 18
+    assert done.failures["the translation cannot be read: it is empty"] == 3, "what has no translation has no draft"
+    rows = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text("utf-8").splitlines()]
+    assert all("soup" not in row["excerpt"] for row in rows)
+    assert all(row["excerpt"].startswith("Japanese: ") for row in rows if row["region"] == "JP")
+    assert asyncio.run(open_drafting(wanted).estimate()).calls == 18 + 18 + 18
+
+
 def test_excerpts_are_spread_over_sources_and_countries() -> None:
     places = [("big", "JP")] * 90 + [("big", "KE")] * 5 + [("small", "PE-LIM")] * 5
     excerpts = [

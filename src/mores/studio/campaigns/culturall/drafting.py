@@ -1,9 +1,10 @@
 """Drafts of many items at once, from datasets and pages, for the authors of a campaign (Section 2.2, Appendix C).
 
-Excerpts are read, freed of duplicates, and chosen so that sources and regions are covered evenly. A model makes an item
-of each (Figure 7 for datasets, Figure 8 for pages) and names its region and topic (Figures 9 and 10). Drafts that say
-nearly the same are left out. The file that is written is one that `mores studio import --stage create --authors` gives
-to the authors, who make items of the drafts or discard them.
+Excerpts are read, freed of duplicates, and chosen so that sources and regions are covered evenly. Where it is wanted, a
+model translates each into the main language of its region (Figure 6). It makes an item of each (Figure 7 for datasets,
+Figure 8 for pages) and names its region and topic (Figures 9 and 10). Drafts that say nearly the same are left out. The
+file that is written is one that `mores studio import --stage create --authors` gives to the authors, who make items of
+the drafts or discard them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Literal, TypeVar
 
 from mores.benchmark import benchmark
 from mores.benchmark.session import read_items
-from mores.culture import language_name, roll_up
+from mores.culture import accepts, language_name, main_language, roll_up
 from mores.engine import Answer, Asker, Counts, Job, make_asker
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
@@ -41,6 +42,8 @@ from mores.studio.campaigns.culturall.tasks import (
     read_draft,
     read_region,
     read_topic,
+    read_translation,
+    translation_request,
     written_text,
 )
 from mores.studio.campaigns.culturall.topics import read_topics
@@ -168,22 +171,43 @@ class DraftJob:
     async def estimate(self) -> Estimate:
         """Return what the model would be asked, and the cost, labels included."""
         excerpts, _, _ = await self.choose()
+        translations = [job for excerpt in excerpts for job in self._translations(excerpt)]
         drafts = estimate(self.asker, map(_draft_job, excerpts), TOKENS, USUAL_TOKENS)
         blank = dict.fromkeys(("scenario", "question"), "word " * (USUAL_TOKENS // 3))
         jobs = [job for excerpt in excerpts for job in _label_jobs(excerpt, blank, self.campaign)]
         labels = estimate(self.asker, jobs, 200, 5)
+        parts = (drafts, labels, estimate(self.asker, translations, LONGEST, USUAL_TOKENS))
         names = ("calls", "known", "prompt_tokens", "completion_tokens")
-        sums = {name: getattr(drafts, name) + getattr(labels, name) for name in names}
+        sums = {name: sum(getattr(part, name) for part in parts) for name in names}
         costs = {
-            name: None if (first := getattr(drafts, name)) is None else first + (getattr(labels, name) or 0.0)
+            name: None if getattr(drafts, name) is None else sum(getattr(part, name) or 0.0 for part in parts)
             for name in ("cost", "most")
         }
         return Estimate(**sums, **costs)
 
+    async def _translate(self, excerpts: list[Excerpt], failures: Counter[str]) -> list[Excerpt]:
+        """Return the excerpts in the main languages of their regions; those that cannot be translated are left out."""
+        jobs = {job.id: job for excerpt in excerpts for job in self._translations(excerpt)}
+        by_id: dict[str, Excerpt] = {excerpt.id: excerpt for excerpt in excerpts if excerpt.id not in jobs}
+        originals = {excerpt.id: excerpt for excerpt in excerpts}
+        async with self.asker.progress.stage("translating", len(jobs), self.asker.price) as counts:
+            async for name, text in self._ask(jobs.values(), _read_translation, counts, failures):
+                changes = {"text": text, "language": main_language(originals[name].region)}
+                by_id[name] = originals[name].model_copy(update=changes)
+        return [by_id[excerpt.id] for excerpt in excerpts if excerpt.id in by_id]
+
+    def _translations(self, excerpt: Excerpt) -> Iterator[Job]:
+        """Yield the translation of an excerpt that is not in the main language of its region."""
+        target = main_language(excerpt.region) if excerpt.region and self.settings.translate else ""
+        if target and not accepts(target, excerpt.language or "und"):
+            yield Job(excerpt.id, translation_request(excerpt.text, language_name(target), LONGEST), data=excerpt)
+
     async def run(self) -> Drafting:
         """Draft an item from each chosen excerpt, label it, and write what is left without duplicates."""
         excerpts, read, duplicates = await self.choose()
-        asker, failures = self.asker, Counter[str]()
+        asker, failures, chosen = self.asker, Counter[str](), len(excerpts)
+        if self.settings.translate:
+            excerpts = await self._translate(excerpts, failures)
         labels: dict[str, dict[str, str]] = defaultdict(dict)
         by_id = {excerpt.id: excerpt for excerpt in excerpts}
         async with asker.progress.stage("drafting", len(excerpts), asker.price) as counts:
@@ -210,7 +234,7 @@ class DraftJob:
         return Drafting(
             excerpts=read,
             duplicates=duplicates,
-            asked=len(excerpts),
+            asked=chosen,
             drafts=len(kept),
             repeated=len(repeated),
             failures=dict(failures.most_common()),
@@ -248,6 +272,13 @@ class DraftJob:
                     failures[outcome.reason] += 1
                 else:
                     yield answer.job.id, outcome
+
+
+def _read_translation(_: str, reply: Written) -> str:
+    try:
+        return read_translation(written_text(reply))
+    except InputError as error:
+        raise InputError(f"the translation cannot be read: {error}") from error
 
 
 def _read_draft(_: str, reply: Written) -> dict[str, str]:
