@@ -115,7 +115,7 @@ class TextGate(Settings, table="score-gate"):
 
     def _worse(self, judged: ScoreSummary | ScoreRun | Sequence[Judgement]) -> list[str]:
         """Return where the texts are significantly worse than those of the baseline."""
-        from mores.metaevaluation.compare import compare_texts
+        from mores.metaevaluation.compare import UNPAIRED, compare_texts
         from mores.stats.resampling import adjust_p_values
 
         if isinstance(judged, ScoreSummary):
@@ -124,7 +124,7 @@ class TextGate(Settings, table="score-gate"):
         scored = {judgement.sample_id: judgement for judgement in judgements if judgement.score is not None}
         earlier, name = self._baseline, str(self.baseline)
         if not scored.keys() & earlier.keys():
-            return [f"no text has a score both here and in {name}; texts are paired by their ids"]
+            return [f"no text has a score both here and in {name}; {UNPAIRED}"]
         tests = compare_texts(("this run", name), scored, earlier, setting="baseline").overall
         changes = [
             f"mean score {number(tests[0].difference, 3, signed=True)}",

@@ -489,7 +489,7 @@ def test_win_rates_say_whom_they_are_about() -> None:
     one, two = new.ranking.pairs[0].rate, old.ranking.pairs[0].rate
     assert one.value == two.value
     assert (one.low, one.high) != (two.low, two.high)
-    assert "other raters" in ranking_note(new.ranking)
+    assert "other raters" in ranking_note(new.ranking, True)
 
 
 def test_a_column_has_the_same_intervals_as_a_group_of_every_study() -> None:

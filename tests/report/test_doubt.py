@@ -29,6 +29,7 @@ CASES: dict[str, dict[str, Any]] = {
     "Not known no errors found, but no evidence about it": WEAK,
     "Not known no errors found, but little evidence about it": WEAK | SHOWN,
     "Not known the evidence decides none of its claims": claims("unknown") | SHOWN,
+    "Not known passages of the evidence contradict each other about it": claims("disputed") | SHOWN,
     "Not known no evidence about its claims": claims("unknown"),
     "Not known only 55% confidence that it has no errors": claims("supported", 0.55) | SHOWN,
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from mores.engine.settings import AskSettings
+from mores.engine.settings import AskSettings, SeedSettings
 from mores.longanswer.settings import LongAnswerSettings
 from mores.models.settings import MODELS
 from mores.settings import Settings, setting
@@ -66,7 +66,22 @@ class ProtocolSettings(Settings):
     )
 
 
-class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSettings):
+class VariantSettings(Settings):
+    """The form in which questions are asked."""
+
+    variant: str | None = setting(
+        default=None, help="Another way to ask, where a benchmark has one, for example english.", result=True
+    )
+    shots: int = setting(
+        default=0,
+        at_least=0,
+        help="Solved examples before each question, in its language; they are left out of the test.",
+        only=("bench", "export-task"),
+        result=True,
+    )
+
+
+class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, VariantSettings, SeedSettings, AskSettings):
     """The settings of asking and grading the questions of a benchmark."""
 
     judge: Judges = setting(
@@ -89,16 +104,6 @@ class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSe
         help="Ask only the questions with these ids, one in a line, such as a short form of `mores diagnose items`.",
         result=True,
     )
-    variant: str | None = setting(
-        default=None, help="Another way to ask, where a benchmark has one, for example english.", result=True
-    )
-    shots: int = setting(
-        default=0,
-        at_least=0,
-        help="Solved examples before each question, in its language; they are left out of the test.",
-        only=("bench",),
-        result=True,
-    )
     samples: int = setting(default=1, at_least=1, help="Answers to each question.", result=True)
     temperature: float | Literal["default"] | None = setting(
         default="default",
@@ -113,7 +118,6 @@ class QuestionSettings(LongAnswerSettings, DataSettings, ProtocolSettings, AskSe
         default_text="the benchmark's",
         result=True,
     )
-    seed: int | None = setting(default=0, help="Seed that is sent, or 'none' to send none.", result=True)
     shuffle: int | None = setting(
         default=None,
         option="--shuffle-options",

@@ -10,7 +10,7 @@ from mores.engine.cost import Price, read_price
 from mores.engine.limits import Limits
 from mores.engine.progress import SILENT
 from mores.models.settings import MODELS, ModelSettings
-from mores.settings import setting
+from mores.settings import Settings, setting
 
 if TYPE_CHECKING:
     from mores.engine.progress import Progress
@@ -18,7 +18,25 @@ if TYPE_CHECKING:
     from mores.models.base import Model
 
 
-class AskSettings(ModelSettings, Limits, table="asking"):
+class ProgressSettings(Settings):
+    """The progress of work that takes a while."""
+
+    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
+
+
+class SeedSettings(Settings):
+    """The seed of a model's answers."""
+
+    seed: int | None = setting(default=0, help="Seed that is sent, or 'none' to send none.", result=True)
+
+
+class SamplingSettings(SeedSettings):
+    """The sampling of a model's answers."""
+
+    temperature: float | None = setting(default=0.0, help="Sampling temperature, or 'none' to send none.", result=True)
+
+
+class AskSettings(ModelSettings, Limits, ProgressSettings, table="asking"):
     """The settings of reaching and asking a model."""
 
     store: Store | Path | str | None = setting(
@@ -40,7 +58,6 @@ class AskSettings(ModelSettings, Limits, table="asking"):
         help="US dollars per million prompt and completion tokens.",
         default_text="the list price, where it is known",
     )
-    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
 
 
 class ModelAskSettings(AskSettings):

@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from mores.benchmark.settings import DataSettings
-from mores.engine.progress import SILENT
+from mores.benchmark.settings import DataSettings, VariantSettings
+from mores.engine.settings import ProgressSettings
 from mores.settings import setting
 from mores.settings.values import AnyPath
 
 if TYPE_CHECKING:
     from mores.benchmark.benchmark import Benchmark
-    from mores.engine.progress import Progress
 
 
-class ExportTaskSettings(DataSettings, table="export-task"):
+class ExportTaskSettings(DataSettings, VariantSettings, ProgressSettings, table="export-task"):
     """A benchmark, and the harness that will run it."""
 
     benchmark: str | Path | Benchmark = setting(
@@ -23,12 +22,3 @@ class ExportTaskSettings(DataSettings, table="export-task"):
     )
     to: Literal["lm-eval", "inspect"] = setting(kw_only=False, option="--to", help="The harness.")
     out: AnyPath = setting(kw_only=False, place="new folder", option="--out", help="New folder for the task.")
-    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
-    shots: int = setting(
-        default=0,
-        at_least=0,
-        help="Solved examples before each question, in its language; they are left out of the test.",
-    )
-    variant: str | None = setting(
-        default=None, help="Another way to ask, where the benchmark has one, for example english."
-    )

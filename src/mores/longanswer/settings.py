@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from mores.engine.settings import AskSettings
+from mores.engine.settings import AskSettings, SamplingSettings
 from mores.errors import ConfigError
+from mores.metric.settings import RowSettings
 from mores.models.settings import MODELS
 from mores.settings import Settings, setting
 from mores.settings.values import Names, OptionalPath
@@ -133,7 +134,7 @@ class LongformSettings(AppraiseSettings, AskSettings, table="longform"):
     )
 
 
-class CollectSettings(AskSettings, table="collect"):
+class CollectSettings(AskSettings, SamplingSettings, RowSettings, table="collect"):
     """Candidate questions, and how they are filtered, translated and labelled."""
 
     questions: Questions = setting(
@@ -151,7 +152,4 @@ class CollectSettings(AskSettings, table="collect"):
         help="Folder for the run.",
         default_text="collection, or collection-2, … for other settings",
     )
-    skip_bad: bool = setting(default=False, help="Leave out rows that cannot be read, instead of stopping.")
     max_tokens: int = setting(default=1024, at_least=1, help="Maximum length of an answer, in tokens.", result=True)
-    temperature: float | None = setting(default=0.0, help="Sampling temperature, or 'none' to send none.", result=True)
-    seed: int | None = setting(default=0, help="Seed that is sent, or 'none' to send none.", result=True)

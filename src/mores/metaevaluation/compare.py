@@ -35,6 +35,10 @@ from mores.stats.results import difference_result
 from mores.types import DEFAULT_INSTRUCTION, Judgement, Sample, Severity, Signature
 
 Floats = npt.NDArray[np.float64]
+UNPAIRED = (
+    "texts are paired by their ids; rows without an id have the file's name and their line, so give them a column id"
+)
+"""Why no text may be in both of two runs."""
 PERMUTATIONS = 1000
 
 
@@ -228,7 +232,7 @@ def compare_texts(
     ]
     scored = [(a, b) for a, b in pairs if a is not None and b is not None]
     if not scored:
-        raise InputError(f"{names[0]} and {names[1]} have no scored text in common; texts are paired by their ids")
+        raise InputError(f"{names[0]} and {names[1]} have no scored text in common; {UNPAIRED}")
     first, second = np.array(scored).T
     measures = {"score": (first, second), "error_free": ((first >= 0) * 1.0, (second >= 0) * 1.0)}
     # A score has no lowest value: two texts may differ as far as any of these, and at least by a major error.

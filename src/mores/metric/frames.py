@@ -57,9 +57,9 @@ class Judgements(list[Judgement], FrameView):
 
 def _explanation(judgement: Judgement, found: Sequence[Error]) -> str | None:
     """Return the summary of the report, or where the judge writes none, what it says of each error."""
-    return judgement.report and (
-        judgement.report.explanation or "; ".join(filter(None, (e.explanation for e in found)))
-    )
+    if judgement.report is None:
+        return None
+    return judgement.report.explanation or "; ".join(error.explanation for error in found if error.explanation)
 
 
 def frame_row(judgement: Judgement) -> dict[str, Any]:

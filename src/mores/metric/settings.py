@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mores.engine.settings import AskSettings
+from mores.engine.settings import AskSettings, SamplingSettings
 from mores.io.source import FORMATS
 from mores.models.base import Style
 from mores.models.settings import MODELS
@@ -24,7 +24,7 @@ SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 """A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample; a frame is many."""
 
 
-class ReportSettings(Settings, table="report"):
+class ReportSettings(SamplingSettings, table="report"):
     """The settings of asking a model for an error report."""
 
     style: Style | None = setting(
@@ -55,8 +55,6 @@ class ReportSettings(Settings, table="report"):
         default=False, help="Ask once more, under the constraint, when an answer is not a report.", result=True
     )
     max_tokens: int = setting(default=1024, at_least=1, help="Maximum length of a report, in tokens.", result=True)
-    temperature: float | None = setting(default=0.0, help="Sampling temperature, or 'none' to send none.", result=True)
-    seed: int | None = setting(default=0, help="Seed that is sent, or 'none' to send none.", result=True)
     max_characters: int = setting(default=200_000, at_least=1, help="Longer samples are not sent.", result=True)
 
     @property
@@ -131,8 +129,14 @@ class ScoreSettings(DialogueSettings, EvidenceSettings, EnsembleSettings, Report
     )
 
 
+class RowSettings(Settings):
+    """The rows of a table that cannot be read."""
+
+    skip_bad: bool = setting(default=False, help="Leave out rows that cannot be read, instead of stopping.")
+
+
 class ScoreFileSettings(
-    DialogueSettings, EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings, table="score"
+    RowSettings, DialogueSettings, EvidenceSettings, EnsembleSettings, ReportSettings, AskSettings, table="score"
 ):
     """A table of texts, and how they are judged."""
 
@@ -163,7 +167,6 @@ class ScoreFileSettings(
         result=True,
     )
     limit: int | None = setting(default=None, at_least=1, help="Maximum texts; the first ones are judged.", result=True)
-    skip_bad: bool = setting(default=False, help="Leave out rows that cannot be read, instead of stopping.")
 
 
 class LineSettings(Settings):

@@ -178,6 +178,8 @@ def doubt(judgement: Judgement) -> str:
             return "a sentence is called wrong, but no error is listed"
         if any(claim.decision in ("wrong", "supported") for claim in report.claims):
             return f"only {percent(report.confidence, 0)} confidence that it has no errors"
+        if any(claim.decision == "disputed" for claim in report.claims):
+            return "passages of the evidence contradict each other about it"
         return "the evidence decides none of its claims" if judgement.evidence else "no evidence about its claims"
     if weak_because(judgement):
         return "little evidence about it" if judgement.evidence else "no evidence about it"

@@ -142,6 +142,12 @@ class FolderSettings(Settings):
     )
 
 
+class ListenSettings(Settings):
+    """The address of a program that is reached by a browser or over HTTP."""
+
+    host: str = setting(default="127.0.0.1", help="Address to listen on; 0.0.0.0 for other machines.")
+
+
 class DoctorSettings(Settings):
     """The settings of `mores doctor`."""
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from mores.engine.progress import SILENT
-from mores.settings import Settings, setting
+from mores.engine.settings import ProgressSettings
+from mores.settings import setting
 from mores.settings.values import AnyPath, Names
 
-if TYPE_CHECKING:
-    from mores.engine.progress import Progress
 
-
-class CorpusSettings(Settings, table="corpus"):
+class CorpusSettings(ProgressSettings, table="corpus"):
     """The sources of a corpus, and the texts that are kept."""
 
     inputs: Names = setting(
@@ -36,4 +31,3 @@ class CorpusSettings(Settings, table="corpus"):
     vectors: bool = setting(
         default=False, help="Also compare meanings beforehand, so that fused searches begin at once (the extra dense)."
     )
-    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")

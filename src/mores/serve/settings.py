@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from mores.errors import ConfigError
 from mores.metric.settings import EvidenceSettings, JudgeSettings
+from mores.report.settings import ListenSettings
 from mores.settings import Settings, setting
 from mores.settings.values import OptionalPath
 
@@ -48,10 +49,9 @@ class ServiceSettings(EvidenceSettings, JudgeSettings):
     bounds: Bounds | None = setting(default=None, command=False, help="How much the service accepts.")
 
 
-class ServeSettings(Bounds, EvidenceSettings, JudgeSettings, table="serve"):
+class ServeSettings(ListenSettings, Bounds, EvidenceSettings, JudgeSettings, table="serve"):
     """The service as a program."""
 
-    host: str = setting(default="127.0.0.1", help="Address to listen on; 0.0.0.0 for other machines.")
     port: int = setting(default=8010, at_least=1, at_most=65535, help="Port to listen on.")
     key_file: OptionalPath = setting(
         default=None, place="file", option="--keys", help=f"File with one key in each line [env: {KEYS_VARIABLE}]."

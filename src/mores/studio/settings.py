@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from mores.engine.settings import AskSettings
 from mores.models.settings import MODELS
+from mores.report.settings import ListenSettings
 from mores.settings import setting
 from mores.settings.values import AnyPath, Names, OptionalPath
 
@@ -36,10 +37,9 @@ class StudioAppSettings(AskSettings):
     workers: int = setting(default=1, at_least=1, at_most=64, help="Processes that answer requests; they share limits.")
 
 
-class StudioSettings(StudioAppSettings, table="studio"):
+class StudioSettings(StudioAppSettings, ListenSettings, table="studio"):
     """The studio as a program."""
 
-    host: str = setting(default="127.0.0.1", help="Address to listen on; 0.0.0.0 for other machines.")
     port: int = setting(default=8000, at_least=1, at_most=65535, help="Port to listen on.")
     demo: bool | None = setting(
         default=None,
@@ -73,6 +73,11 @@ class DraftSettings(AskSettings):
     )
     limit: int = setting(
         default=100, at_least=1, help="Maximum excerpts, spread evenly over sources and regions.", result=True
+    )
+    translate: bool = setting(
+        default=False,
+        help="First translate each text of a known region into the main language there, as the paper's authors did.",
+        result=True,
     )
     topics: OptionalPath = setting(
         default=None,

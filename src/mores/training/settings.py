@@ -6,20 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from mores.engine.progress import SILENT
+from mores.engine.settings import ProgressSettings
 from mores.settings import Settings, setting
 from mores.settings.names import read_names
 from mores.settings.values import AnyPath, Names, OptionalPath, Paths
 
 if TYPE_CHECKING:
-    from mores.engine.progress import Progress
     from mores.training.recipe import TuningRecipe
     from mores.training.tune import TrainingStep
 
 EMBEDDED = "embedded"
 
 
-class TrainSettings(Settings, table="train"):
+class TrainSettings(ProgressSettings, table="train"):
     """A dataset, the model that is tuned on it, and how."""
 
     data: AnyPath = setting(
@@ -59,7 +58,6 @@ class TrainSettings(Settings, table="train"):
         help="Splits that the tuned model decides about, with commas.",
         result=True,
     )
-    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
     on_step: Callable[[TrainingStep], None] | None = setting(
         default=None, command=False, help="Called with every step of the training."
     )
@@ -99,14 +97,13 @@ class GroundingSettings(Settings):
     )
 
 
-class GroundSettings(GroundingSettings, table="ground"):
+class GroundSettings(GroundingSettings, ProgressSettings, table="ground"):
     """A built dataset whose samples get evidence."""
 
     data: AnyPath = setting(kw_only=False, place="folder", metavar="DATA", help="Folder that `mores build` wrote.")
     out: AnyPath = setting(
         kw_only=False, place="new folder", option="--out", help="Folder for the dataset with evidence."
     )
-    progress: Progress = setting(default=SILENT, command=False, help="Shows the progress of the work.")
 
 
 class ExportSettings(Settings, table="export"):

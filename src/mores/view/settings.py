@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mores.engine.settings import AskSettings
 from mores.metric.settings import EvidenceSettings, ReportSettings
 from mores.models.settings import MODELS
-from mores.report.settings import FolderSettings
+from mores.report.settings import FolderSettings, ListenSettings
 from mores.settings import setting
 from mores.settings.values import Names
 
@@ -35,8 +35,7 @@ class ViewAppSettings(EvidenceSettings, ReportSettings, AskSettings, FolderSetti
     )
 
 
-class ViewSettings(ViewAppSettings, table="view"):
+class ViewSettings(ViewAppSettings, ListenSettings, table="view"):
     """The viewer as a program."""
 
-    host: str = setting(default="127.0.0.1", help="Address to listen on; 0.0.0.0 for other machines.")
     port: int = setting(default=8020, at_least=1, at_most=65535, help="Port to listen on.")

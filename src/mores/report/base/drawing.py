@@ -219,7 +219,8 @@ def _whisker(axes: Any, result: Result, y: float, row: IntervalRow, colour: str)
     axes.plot([result.value], [y], mark, color=colour, markerfacecolor=face, markersize=4, clip_on=False)
     if row.star and not row.second:
         beside = (max(filter(None, (result.value, result.high)), default=0.0), y)
-        axes.annotate("*", beside, (3, -1), textcoords="offset points", va="center", annotation_clip=False)
+        look = {"va": "center", "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.2}}  # lines may run there
+        axes.annotate("*", beside, (3, -1), textcoords="offset points", annotation_clip=False, **look)
 
 
 def _intervals(figure: Any, chart: Intervals) -> None:
@@ -468,10 +469,12 @@ def _heat(figure: Any, table: Heat) -> None:
     import matplotlib
 
     full = _size()
-    for size in (full, *(full - step / 2 for step in range(1, int(2 * (full - LEAST)) + 1))):
+    tries = [(full - step / 2, NAMES) for step in range(max(0, int(2 * (full - LEAST))) + 1)]
+    tries += [(tries[-1][0], share) for share in (0.3, 0.2)]
+    for place, (size, names) in enumerate(tries, 1):
         with matplotlib.rc_context({"font.size": size}):
-            room = _Room(figure, table)
-            if room.width <= figure.get_figwidth() or size - 0.5 < LEAST:
+            room = _Room(figure, table, names)
+            if room.width <= figure.get_figwidth() or place == len(tries):
                 room.draw(figure, table)
                 return
 
@@ -479,9 +482,9 @@ def _heat(figure: Any, table: Heat) -> None:
 class _Room:
     """The places of a heatmap's cells, in inches: they share the width, but need not fill it."""
 
-    def __init__(self, figure: Any, table: Heat) -> None:
+    def __init__(self, figure: Any, table: Heat, names_share: float) -> None:
         width, many = figure.get_figwidth(), max(1, len(table.columns) - 1)
-        self.rows = [_fold(figure, _titled(head), NAMES * width) for head in table.heads]
+        self.rows = [_fold(figure, _titled(head), names_share * width) for head in table.heads]
         self.columns = [_fold(figure, _titled(as_head(column)), 1.5 * _enlarged()) for column in table.columns[1:]]
         self.small, self.right = _size() * 5 / 6, 0.03
         self.left = _width(figure, self.rows) + 0.12

@@ -237,7 +237,7 @@ def _ranking(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
         return []
     whole = [p for p in ranking.placings if p.type is None]
     rows = [IntervalRow(p.model, p.wins) for p in sorted(whole, key=lambda p: -(p.wins.value or 0))]
-    note, models = forms.ranking_note(ranking), study.groups.models
+    note, models = forms.ranking_note(ranking, study.points is not None), study.groups.models
     body: list[PageBlock] = [
         Paragraph(f"{note[0].upper()}{note[1:]}."),
         Intervals("Share of the comparisons that each model wins", rows),

@@ -70,10 +70,11 @@ def all_tables(study: RatingStudy) -> dict[str, Grid]:
     if study.regressions:
         tables["r-squared"] = explained_table(study)
     tables |= points_tables(study.points) if study.points and not study.points.failure else {}
+    crossed = study.points is not None
     if study.ranking:
-        tables |= {"win-rates": placings_table(study.ranking), "pairs": pairs_table(study.ranking)}
+        tables |= {"win-rates": placings_table(study.ranking, crossed), "pairs": pairs_table(study.ranking, crossed)}
     if study.agreement:
-        tables |= {"agreement": agreement_table(study.agreement, study.points is not None)}
+        tables |= {"agreement": agreement_table(study.agreement, crossed)}
         tables |= {"kappas": kappas_table(study.agreement)}
         tables |= {"spans": spans_table(study.agreement.spans)} if study.agreement.spans else {}
     if study.annotators:
@@ -102,8 +103,7 @@ def ratings_table(study: RatingStudy, groups: Iterable[Distribution], title: str
 
 def about_means(study: RatingStudy) -> str:
     """Return the population that intervals of means are about."""
-    known = study.points and study.points.population
-    return known or "95% intervals are about other questions like these, rated by these raters"
+    return study.points.population if study.points else ""
 
 
 def column_tables(study: RatingStudy) -> dict[str, Grid]:
@@ -309,23 +309,23 @@ def explained_table(study: RatingStudy) -> Grid:
 # ---- wins ------------------------------------------------------------------------------------------------------
 
 
-def placings_table(ranking: Ranking) -> Grid:
+def placings_table(ranking: Ranking, crossed: bool) -> Grid:
     """Return win rates and places (Table 23, Figures 23 and 24)."""
     rows = [(Head(p.model, p.type or ""), _share(p.wins), *p.places, p.wins.n) for p in ranking.placings]
     columns = ("group", "wins", *map(_ordinal, range(1, len(ranking.placings[0].places) + 1)), "n")
-    return make_grid("Win rates and places", columns, rows, ranking_note(ranking))
+    return make_grid("Win rates and places", columns, rows, ranking_note(ranking, crossed))
 
 
-def ranking_note(ranking: Ranking) -> str:
+def ranking_note(ranking: Ranking, crossed: bool) -> str:
     """Return where the places are from."""
     origin = "derived from the ratings: answers with the same rating tie" if ranking.derived else "as people ranked"
     left = f"; {ranking.left_out:,} comparisons without a complete ranking" if ranking.left_out else ""
-    return f"{ranking.comparisons:,} comparisons, {origin}{left}; {about_wins(ranking)}"
+    return f"{ranking.comparisons:,} comparisons, {origin}{left}{about_wins(ranking, crossed)}"
 
 
-def about_wins(ranking: Ranking) -> str:
-    """Return the population that intervals of win rates are about."""
-    return f"95% intervals are about other {'raters and ' * ranking.over_raters}questions"
+def about_wins(ranking: Ranking, crossed: bool) -> str:
+    """Return the population that intervals of win rates are about, where ratings have a model in points."""
+    return f"; 95% intervals are about other {'raters and ' * ranking.over_raters}questions" * crossed
 
 
 def _ordinal(place: int) -> str:
@@ -338,10 +338,10 @@ def _share(result: Result) -> Cell:
     return Cell(percent(result.value, 0), small=interval, n=result.n)
 
 
-def pairs_table(ranking: Ranking) -> Grid:
+def pairs_table(ranking: Ranking, crossed: bool) -> Grid:
     """Return every two models."""
     rows = [(f"{p.first} before {p.second}", _share(p.rate), p.won, p.tied, p.lost) for p in ranking.pairs]
-    note = f"wins: a tie counts as half; {about_wins(ranking)}"
+    note = f"wins: a tie counts as half{about_wins(ranking, crossed)}"
     return make_grid("Every two models", ("group", "wins", "won", "tied", "lost"), rows, note)
 
 
@@ -371,9 +371,9 @@ def _alpha(result: Result) -> Cell:
 def agreement_table(agreement: RatingAgreement, crossed: bool) -> Grid:
     """Return Krippendorff's α of each column."""
     people = {name for pair in agreement.pairs for name in (pair.first, pair.second)}
-    over = f"95% intervals are about other {'raters and ' * (crossed and len(people) >= FEWEST_RATERS)}answers"
+    over = f"; 95% intervals are about other {'raters and ' * (len(people) >= FEWEST_RATERS)}answers" * crossed
     rows = [(ASPECTS.get(c.column, c.column), _alpha(c.alpha), c.alpha.n) for c in agreement.coefficients]
-    note = f"1 is perfect, 0 is chance; n: answers that two or more people rated; {over}"
+    note = f"1 is perfect, 0 is chance; n: answers that two or more people rated{over}"
     return make_grid("Agreement between people", ("group", "Krippendorff's α", "n"), rows, note)
 
 
@@ -394,7 +394,7 @@ def spans_table(spans: ErrorSpanAgreement) -> Grid:
         *((f"α of the {label} of marks in one place", _alpha(each), each.n) for label, each in spans.labels.items()),
     ]
     note = f"by chance, F1 would be {number(spans.chance, 3)}; α of whole marks is {number(spans.unitizing, 3)}"
-    note += f"; 95% intervals are about other {'raters and ' * spans.over_raters}answers"
+    note += "; intervals are about other raters and answers" if spans.over_raters else ""
     return make_grid("Agreement on marked spans", ("group", "value", "n"), rows, note)
 
 

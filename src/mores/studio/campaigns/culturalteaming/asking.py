@@ -82,7 +82,10 @@ def read_draft(reply: Written, _item: CampaignItem, _ask: Ask, _settings: Campai
 class Hints(BaseModel):
     """Hints at what an author may change in the next version of a question."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(
+        extra="ignore",
+        json_schema_extra={"description": "What an author may change in the next version of a question."},
+    )
 
     hints: list[Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]] = Field(
         min_length=1, max_length=3
