@@ -12,12 +12,27 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from mores import open_run
+from mores.factory.errors.rules.edit import folded
 from mores.factory.folder import MANIFEST, BuildRun, sum_of
 from mores.factory.split import SPLITS
-from mores.factory.words import unbalanced_words
+from mores.factory.words import OFTEN
+
+
+def unbalanced_words(texts: Iterable[tuple[bool, str]]) -> dict[str, tuple[int, int]]:
+    """Return the words of 40 or more texts that are in twice as many wrong as correct texts, or the other way round."""
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for correct, text in texts:
+        for word in dict.fromkeys(folded(text)):
+            counts[word][correct] += 1
+    return {
+        word: (wrong, correct)
+        for word, (wrong, correct) in sorted(counts.items())
+        if wrong + correct >= OFTEN and max(wrong, correct) > 2 * min(wrong, correct)
+    }
 
 
 def figures(folder: Path) -> dict[str, object]:

@@ -1,16 +1,19 @@
-"""Draws the pictures of docs/figures.md and writes that page: `make gallery`; a test checks it.
+"""Draws the pictures of docs/figures.md and writes that page; a test checks it.
 
-The charts are those of the tests' documents, whose data are made up.
+python -m docs.figures         # those of made-up results, which tests make: `make gallery`
+python -m docs.figures RUNS    # those of real runs too, which `python -m docs.picture DATA RUNS` has made
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from docs.picture import REAL
 from mores.io import to_csv
 from mores.report.base import drawing
 from mores.report.base.blocks import walk
@@ -19,7 +22,9 @@ from mores.report.base.document import ResultDocument
 from mores.report.base.grid import Grid, Heat
 from mores.report.base.plots import Curves, ScoreHistogram
 from mores.report.base.shapes import Radar, Ranks, World
+from mores.report.runs import describe
 from mores.report.settings import FigureSettings
+from mores.run.folder import find_runs
 
 PAGE = Path(__file__).with_name("figures.md")
 FOLDER = Path(__file__).parent / "pictures" / "figures"
@@ -41,6 +46,11 @@ class Shown:
     """What it shows, for those who do not see it too."""
 
     @property
+    def real(self) -> bool:
+        """Whether it is of a real run, that of docs/picture.py with the name of the document."""
+        return self.command == REAL.get(self.document)
+
+    @property
     def name(self) -> str:
         """The name of its file."""
         return re.sub(r"[^a-z0-9]+", "-", f"{self.document} {self.chart.__name__} {self.title}".lower()).strip("-")
@@ -55,16 +65,16 @@ GALLERY = (
     Shown("board", GroupedBars, "By tier", "mores board bench", "Accuracy on easy, medium and hard questions"),
     Shown("score", Intervals, "Texts with errors, by region", "mores score texts.jsonl", "Texts with errors by region"),
     Shown("compare", Intervals, "All samples", "mores compare runs/a runs/b", "Differences of two judges"),
-    Shown("rate", Stacks, "Ratings by model and type", "mores rate ratings.csv", "How ratings are distributed"),
-    Shown("rate", Intervals, "Models: differences", "mores rate ratings.csv", "Differences of models in ratings"),
-    Shown("rate", Heat, "Wins of the row", "mores rate ratings.csv", "How often people prefer one model to another"),
+    Shown("rate", Stacks, "Ratings by model and type", REAL["rate"], "How ratings are distributed"),
+    Shown("rate", Intervals, "Models: differences", REAL["rate"], "Differences of models in ratings"),
+    Shown("rate", Heat, "Wins of the row", REAL["rate"], "How often people prefer one model to another"),
     Shown("meta", Intervals, "Scaled accuracy with", META, "Judges beside baselines"),
     Shown("meta", Heat, "Scaled accuracy by source", META, "Judges by source of the samples"),
     Shown("meta", Curves, "ROC", META, "How well scores tell wrong texts from correct ones"),
     Shown("meta", ScoreHistogram, "ExCAM-r (Gemma3-27B)", META, "Scores of correct texts and of two kinds of errors"),
-    Shown("people", Intervals, "Pearson", "mores meta --data ratings:ratings.csv", "How well judges agree with people"),
+    Shown("people", Intervals, "Pearson", REAL["people"], "How well judges agree with people"),
     Shown("juice", Intervals, "F1", "mores meta --data juice:final_data.json", "Judges beside people who mark errors"),
-    Shown("diagnose", Curves, "Reliability: likelihood", "mores diagnose calibration", "Confidence beside accuracy"),
+    Shown("diagnose", Curves, "Reliability: likelihood", REAL["diagnose"], "Confidence beside accuracy"),
     Shown("diagnose", Curves, "Correct answers over n", "mores diagnose stability", "Several answers to each question"),
     Shown("diagnose", Intervals, "Rank of each", "mores diagnose locality", "Ranks on two benchmarks, with intervals"),
     Shown("diagnose", Stacks, "Why questions", "mores diagnose retrieval", "What goes wrong with evidence"),
@@ -128,7 +138,7 @@ def page(table: str) -> str:
     """Return the page: every figure with its command, and a table as LaTeX has it."""
     parts = [INTRO]
     for figure in GALLERY:
-        command = f"`{figure.command} … --figures figures`"
+        command = f"`{figure.command} … --figures figures`" + ("" if figure.real else " (made up)")
         parts.append(f"### {figure.text}\n\n![{figure.text}](pictures/figures/{figure.name}.png)\n\n{command}")
     parts.append(f"{TABLES}\n\n```latex\n{table}```")
     return "\n\n".join(parts) + "\n"
@@ -136,9 +146,10 @@ def page(table: str) -> str:
 
 INTRO = """# Figures and tables for a paper
 
-Written by `make gallery` from made-up results. Every command with a result that can be drawn has `--figures DIR`: it
-writes the charts of its page as SVG and PDF, and its tables as LaTeX and CSV. `mores show RUN --figures DIR` does it
-later.
+Every command with a result that can be drawn has `--figures DIR`: it writes the charts of its page as SVG and PDF, and
+its tables as LaTeX and CSV. `mores show RUN --figures DIR` does it later. The pictures below show every kind of chart,
+where it says so of made-up results (`make gallery`), else of the runs in [the gallery](gallery.md), which has their
+signatures. [Small models](small-models.md) has a board.
 
 - **Width.** `--figure-width 3.3 --font-size 7` makes figures 3.3 inches wide, with letters of 7 points: include them
   without scaling. Heatmaps and square charts may be narrower; a heatmap with many columns has smaller letters, down to
@@ -176,6 +187,12 @@ LaTeX cuts a table that is longer than a page: remove rows. These two packages o
 The table of `mores compare`:"""
 
 
+def describe_real(name: str, runs: Path) -> ResultDocument:
+    """Return the document of a real run that docs/picture.py has made."""
+    [run] = find_runs(runs / name)
+    return describe(run)
+
+
 def table_of(compared: ResultDocument) -> str:
     """Return the table that the page shows."""
     grid = next(table for table in compared.printed if isinstance(table, Grid))
@@ -186,11 +203,14 @@ if __name__ == "__main__":
     from tests.report.test_every_kind import DOCUMENTS
 
     made = {kind: make() for kind, make in DOCUMENTS.items()}
+    to_draw = [(figure, made[figure.document]) for figure in GALLERY if not figure.real]
+    if len(sys.argv) > 1:
+        to_draw += [(each, describe_real(each.document, Path(sys.argv[1]))) for each in GALLERY if each.real]
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob("*.png"):
         if old not in map(picture, GALLERY):
             old.unlink()
-    for each in GALLERY:
-        if not is_current(each, made[each.document]):
-            write_picture(each, find(each, made[each.document]))
+    for each, document in to_draw:
+        if not is_current(each, document):
+            write_picture(each, find(each, document))
     PAGE.write_text(page(table_of(made["compare"])), encoding="utf-8")

@@ -18,7 +18,10 @@ STATUSES = {"reproduced", "same method, other data", "cannot be had"}
 NUMBERED = {"calmqa": (33, 25), "culturalbench": (0, 0), "culturall": (6, 13), "excam": (13, 11), "msqa": (6, 9)}
 """How many tables and figures each paper has; the summary of CulturalBench numbers none."""
 OTHERS = {
-    "calmqa": ("Appendix A.1", "Appendix A.2", "Appendix A.3", "Appendix C", "Section 2", "Section 4.2"),
+    "calmqa": (
+        *(f"Appendix {part}" for part in ("A.1", "A.2", "A.3", "B", "C", "D", "D.1")),
+        *(f"Section {part}" for part in ("2", "3", "3.2", "4.1", "4.2")),
+    ),
     "culturalbench": (
         "Red-teaming", "Internal filter", "Verification", "Easy and Hard", "Topic discovery", "Topics by region",
         "Main results", "Question types", "Regional differences", "Heuristic baseline", "Key findings",
@@ -27,7 +30,7 @@ OTHERS = {
         *(f"Appendix A.2.{task}" for task in range(1, 5)),
         *(f"Section 2.{part}" for part in range(1, 6)), *(f"Section 4.{part}" for part in range(1, 5)),
     ),
-    "excam": ("Equation 1", "Section 3", "Section 5", "Appendix B", "Appendix E", "Limitations"),
+    "excam": ("Equation 1", "Section 3", "Section 5", *(f"Appendix {letter}" for letter in "BEGH"), "Limitations"),
     "msqa": ("Equation 1", "Section 3.1", "Section 3.2", "Section 3.3", "Appendix A", "Appendix C", "Appendix D"),
 }  # fmt: skip
 """Prompts, guidelines and experiments that have no number of a table or figure."""

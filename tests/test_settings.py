@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -202,7 +203,7 @@ def test_sampling_of_a_named_model_is_sent_unless_the_command_says_otherwise(
     assert '"temperature":0.2' in judge.identity
 
 
-async def sent(model: Model) -> Request:
+async def sent(model: Model, **settings: Any) -> Request:
     """The request that the model itself gets."""
     got: list[Request] = []
 
@@ -211,7 +212,7 @@ async def sent(model: Model) -> Request:
         return Completion("x")
 
     vars(model)["_model"].complete = complete
-    await model.complete(Request((Message("user", "hi"),)))
+    await model.complete(Request((Message("user", "hi"),), **settings))
     return got[0]
 
 
@@ -220,6 +221,13 @@ def test_every_request_to_a_named_model_has_its_sampling(study: Path, monkeypatc
     request = asyncio.run(sent(open_asker("careful", config=study, store=None).model))
     assert (request.temperature, request.top_p, request.top_k, request.seed) == (0.2, 0.9, 40, 0)
     assert OpenAIModel("tiny", "http://127.0.0.1:9/v1").body(request)["top_k"] == 40
+
+
+def test_several_answers_of_a_named_model_with_a_seed_differ_in_it(tmp_path: Path) -> None:
+    config = tmp_path / "seeded.toml"
+    config.write_text('[models.x]\nmodel = "openai:tiny"\nbase_url = "http://127.0.0.1:9/v1"\nseed = 5\n', "utf-8")
+    model = open_asker("x", config=config, store=None).model
+    assert [asyncio.run(sent(model, seed=seed)).seed for seed in (0, 1, 2, None)] == [5, 6, 7, 5]
 
 
 def test_renaming_a_configuration_changes_no_identity(study: Path, tmp_path: Path) -> None:

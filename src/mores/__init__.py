@@ -34,30 +34,7 @@ if TYPE_CHECKING:
     from mores.errors import StoreError as StoreError
     from mores.factory.settings import BuildSettings as BuildSettings
     from mores.factory.settings import SourcesSettings as SourcesSettings
-    from mores.functions import audit as audit
-    from mores.functions import bench as bench
-    from mores.functions import board as board
-    from mores.functions import build as build
-    from mores.functions import cite as cite
-    from mores.functions import collect as collect
-    from mores.functions import compare as compare
-    from mores.functions import corpus as corpus
-    from mores.functions import diagnose as diagnose
-    from mores.functions import export as export
-    from mores.functions import export_task as export_task
-    from mores.functions import ground as ground
-    from mores.functions import judge_check as judge_check
-    from mores.functions import longform as longform
-    from mores.functions import meta as meta
-    from mores.functions import plan as plan
-    from mores.functions import rate as rate
-    from mores.functions import score as score
-    from mores.functions import score_file as score_file
-    from mores.functions import show as show
-    from mores.functions import sources as sources
-    from mores.functions import tiers as tiers
-    from mores.functions import topics as topics
-    from mores.functions import train as train
+    from mores.functions import *  # noqa: F403
     from mores.gate import BenchGate as BenchGate
     from mores.gate import TextGate as TextGate
     from mores.harness.settings import ExportTaskSettings as ExportTaskSettings

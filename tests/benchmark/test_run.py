@@ -265,6 +265,18 @@ def test_incomplete_answers_are_missing_or_counted_as_the_protocol_says(tmp_path
     assert len(judge.asked) == 1
 
 
+def test_answers_that_a_rule_cannot_read_are_asked_for_again_where_failures_are(tmp_path: Path) -> None:
+    model = Counting(lambda _: "It depends.")
+    with Store(tmp_path / "s.db") as store:
+        assert whole(BenchJob(BENCH, items(3), ask(model, store)), tmp_path).failures == {"parse": 3}
+        model._say = lambda _: "True"
+        assert whole(BenchJob(BENCH, items(3), ask(model, store)), tmp_path).failures == {"parse": 3}
+        again = whole(BenchJob(BENCH, items(3), ask(model, store, retry_failed=True)), tmp_path)
+        assert (again.failures, len(model.asked)) == ({}, 6)
+        whole(BenchJob(BENCH, items(3), ask(model, store, retry_failed=True)), tmp_path)
+        assert len(model.asked) == 6
+
+
 def test_what_a_rule_cannot_read_has_the_class_of_what_is_wrong_with_it(tmp_path: Path) -> None:
     answers = {
         "question 0": Completion("I cannot help.", stop="refusal"),

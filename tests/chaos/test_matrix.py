@@ -20,10 +20,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, NamedTuple
 
+import click
 import pytest
 from aiohttp import web
 
 import mores
+from mores.cli import mores as program
 from mores.engine import AskSettings
 from mores.engine.loop import run as run_loop
 from mores.errors import Rejected
@@ -40,7 +42,7 @@ from tests.chaos.faults import FAULTS, ServerFault, status
 from tests.cli.conftest import Done, run_in_process
 from tests.engine.server import Server, completion
 from tests.fixtures import SETTINGS
-from tests.fixtures.inputs import write_inputs, write_script
+from tests.fixtures.inputs import DISHES, write_inputs, write_script
 from tests.serve.judge import ask, until
 from tests.serving import serving
 
@@ -81,6 +83,7 @@ COMMANDS = {
         "longform answers.jsonl --judge openai:reader --corpus passages.jsonl -k 2", "grandmother"
     ),
     "collect": AskingCommand("collect questions.jsonl --model openai:collector", "Is water"),
+    "drafts": AskingCommand("studio draft dishes.csv --model openai:drafter", "ugali"),
     "build": AskingCommand("build soft.yaml --model openai:softener", "feast 3?", balances=True),
 }
 MODES = ("all", "one", "heals")
@@ -157,7 +160,8 @@ def call(home: Path, server: Server, command: AskingCommand, out: str, *more: st
 def rows_of(home: Path, out: str, server: Server) -> Rows:
     """Every row of the run's files in order, by file, id and its number among those of the id; none without a run."""
     rows: Rows = {}
-    for path in sorted((home / out).rglob("*.jsonl")):
+    paths = [home / out] if (home / out).is_file() else sorted((home / out).rglob("*.jsonl"))
+    for path in paths:
         name, seen = path.relative_to(home / out).as_posix(), Counter[str]()
         for line in path.read_text("utf-8").splitlines():
             row = json.loads(line.replace(server.url, "SERVER"))
@@ -183,7 +187,19 @@ def template() -> Iterator[Path]:
         write_script(home / "completer.jsonl", ("", "or neutral."))
         write_script(home / "scribe.jsonl", ("country code", "pe"), ("appropriate topic", "Food"), ("", "In English."))
         (home / "dataset").mkdir()
+        write_drafts(home)
         yield home
+
+
+def write_drafts(home: Path) -> None:
+    """A table to draft items from, and a model that drafts one of each dish and labels it."""
+    rows, answers = ["question,answer,region,language"], [("appropriate topic", "Food")]
+    for country, dish in DISHES.items():
+        rows.append(f"What do people in {country} serve to guests?,{dish},{country},en")
+        said = f"[Scenario] A guest sits down in {country}. [Question] What comes first in {country}?"
+        answers.append((dish, f"{said} [Answer] The dish. [Explanation] So it is."))
+    (home / "dishes.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    write_script(home / "drafter.jsonl", *answers)
 
 
 @pytest.fixture
@@ -275,8 +291,11 @@ def check_once(command: AskingCommand, fault: ServerFault, mode: str, home: Path
         server.seed = "well"  # type: ignore[attr-defined]
         again = call(home, server, command, "again", "--retry-failed", slow=slow)
         assert "Traceback" not in again.stderr
+        healed = rows_of(home, "again", server)
         if fault.usable is False:
-            assert list(rows_of(home, "again", server).items()) == list(good.items()), again.stderr
+            assert list(healed.items()) == list(good.items()), again.stderr
+        stuck = {key: row for key, row in healed.items() if has_failed(row) and not has_failed(good.get(key))}
+        assert not stuck, again.stderr
 
 
 def check_build(folder: Path, rows: Rows, good: Rows, command: AskingCommand, fault: ServerFault, mode: str) -> None:
@@ -319,6 +338,11 @@ def drawn(case: Iterable[str]) -> int:
 )
 def test_a_sample_of_the_matrix(name: str, fault: str, mode: str, home: Path) -> None:
     check(name, fault, mode, home)
+
+
+@pytest.mark.parametrize("name", ["bench", "longform", "collect"])
+def test_what_could_not_be_read_is_asked_for_again(name: str, home: Path) -> None:
+    check(name, "nonsense", "one", home)
 
 
 @pytest.mark.slow
@@ -495,4 +519,20 @@ def test_the_comparison_sees_what_happens_to_neighbours() -> None:
 
 def test_the_table_is_long_enough() -> None:
     assert len(FAULTS) >= 120
-    assert set(COMMANDS) >= {"score", "bench", "meta", "longform", "diagnose", "collect", "topics", "audit", "build"}
+
+
+def test_every_command_that_asks_a_model_is_in_the_matrix() -> None:
+    """All diagnoses are in `diagnose all`; the service and the studio have matrices of their own."""
+
+    def asking(command: click.Command, path: str = "") -> Iterator[str]:
+        if isinstance(command, click.Group):
+            for name in command.list_commands(click.Context(command)):
+                if child := command.get_command(click.Context(command), name):
+                    yield from asking(child, f"{path} {name}".strip())
+        if any("--attempts" in option.opts for option in command.params):
+            yield path
+
+    elsewhere = {"serve", "view"}  # `view` only shows how a text is asked again
+    named = {command.arguments.replace("build soft.yaml", "build recipe") for command in COMMANDS.values()}
+    missing = {path for path in asking(program) if not any(name.startswith(path) for name in named)} - elsewhere
+    assert {path for path in missing if not path.startswith("diagnose ")} == set()

@@ -53,6 +53,14 @@ def collect(asked: Prompted, samples: list[Sample]) -> list[Judgement]:
     return run(every())
 
 
+def test_what_could_not_be_read_is_asked_for_again_where_failures_are(tmp_path: Path) -> None:
+    for says, retry, failed in (("Hm.", False, True), ("COUNT: 2", False, True), ("COUNT: 2", True, False)):
+        model = FakeModel("x", lambda _, says=says: Completion(says))
+        metric = open_metric(model, store=tmp_path / "s.db", retry_failed=retry)
+        [judgement] = collect(Prompted("count", metric), [SAMPLE])
+        assert (judgement.failure is not None) == failed
+
+
 # The prompts
 
 

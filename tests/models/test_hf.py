@@ -304,6 +304,14 @@ def test_samples_follow_the_distribution(settings: dict[str, Any], expected: lis
     assert shares.tolist() == pytest.approx(expected, abs=1e-9) or 1.0 not in expected
 
 
+def test_different_questions_are_sampled_with_different_numbers() -> None:
+    network = Network("hf:none", None, None, CONTEXT, [], 1.0)
+    requests = [ask(f"question {number}", temperature=1.0) for number in range(2000)]
+    answers = [Written(TokenizedRequest(request, [], 1)) for request in requests]
+    tokens = Chooser(answers, network)(None, torch.tensor([0.3, 0.7]).log().repeat(2000, 1)).argmax(-1)
+    assert tokens.double().mean().item() == pytest.approx(0.7, abs=0.03)  # one number for all: 0 or 1
+
+
 # -- batches ---------------------------------------------------------------------------------------------------
 
 MIXED = [

@@ -107,7 +107,16 @@ def test_an_answer_is_no_longer_than_the_context(tiny: Path, engines: type[stub.
 def test_the_temperature_of_the_model_where_a_request_has_none(tiny: Path, engines: type[stub.AsyncLLM]) -> None:
     complete(VLLMModel(str(tiny)), ask("tea", temperature=None, seed=5, top_p=0.5, top_k=20))
     sampling = engines.started[0].calls[0][1]
-    assert (sampling.temperature, sampling.seed, sampling.top_p, sampling.top_k) == (0.6, 5, 0.5, 20)
+    assert (sampling.temperature, sampling.top_p, sampling.top_k) == (0.6, 0.5, 20)
+
+
+def test_sampled_questions_have_seeds_of_their_own(tiny: Path, engines: type[stub.AsyncLLM]) -> None:
+    tea, milk = ask("tea", temperature=0.7), ask("milk", temperature=0.7)
+    for request in (tea, milk, tea, ask("tea"), ask("milk")):
+        complete(VLLMModel(str(tiny)), request)
+    first, other, again, *greedy = [engine.calls[0][1].seed for engine in engines.started]
+    assert first == again != other
+    assert greedy == [0, 0]  # their seed decides nothing
 
 
 def test_a_schema_and_a_grammar(tiny: Path, engines: type[stub.AsyncLLM]) -> None:

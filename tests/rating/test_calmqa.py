@@ -5,6 +5,7 @@ pytest tests/rating/test_calmqa.py
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 
@@ -118,6 +119,13 @@ def test_contrasts_are_those_of_tables_18_and_21(
         for d in regression.differences
     ]  # fmt: skip
     assert shown == table
+
+
+def test_chances_of_a_lower_rating_are_those_of_section_4_1(study: RatingStudy) -> None:
+    models, both = study.regressions["model"].differences, study.regressions["model*type"].differences
+    odds = [*(d.estimate for d in models), study.regressions["type"].effects[0].estimate, both[0].estimate]
+    chances = [round(100 / (1 + math.exp(-value))) for value in odds]
+    assert chances == [30, 88, 94, 67, 20]  # 20% is the other way round: the paper has 80%
 
 
 TABLE_22 = {

@@ -17,7 +17,7 @@ import mores as library
 from mores.benchmark import BENCHMARKS, benchmark
 from mores.factory.sources import SOURCES
 from mores.io.values import read_packaged_toml
-from mores.report.cite import DONE, METHODS, Reference, cite_runs
+from mores.report.cite import DONE, METHODS, SIGNS, Reference, cite_runs
 from mores.run import open_run
 from mores.run.folder import KINDS
 from mores.run.manifest import MANIFEST, Manifest
@@ -33,7 +33,7 @@ PAPERS = read_packaged_toml("mores.report", "papers.toml")
 def test_every_benchmark_source_and_method_has_its_paper() -> None:
     used = {benchmark(name).source for name in BENCHMARKS} | set(SOURCES) | set(METHODS.values())
     assert used <= PAPERS.keys()
-    assert PAPERS.keys() == used | {"mores", "veriscore"}
+    assert PAPERS.keys() == used | SIGNS.keys() | {"mores", "veriscore"}
     assert DONE.keys() == KINDS.keys()
 
 
@@ -78,6 +78,18 @@ def cited(folder: Path, kind: str, settings: Mapping[str, str], **fields: str) -
         ("bench", {"benchmark": "calmqa"}, {"facts": "serper"}, ["mores", "calmqa", "veriscore"]),
         ("longform", {}, {"facts": "none"}, ["mores", "calmqa"]),
         ("people", {}, {}, ["mores"]),
+        (
+            "score",
+            {},
+            {"model": "embedded/SmolLM2-135M-Instruct.Q4_1@b1/lora@bf/xllamacpp-2026.10"},
+            ["mores", "smollm2", "llamacpp", "excam"],
+        ),
+        (
+            "score",
+            {},
+            {"model": "hf:Qwen/Qwen2.5-Coder-1.5B@1/transformers-5.1"},
+            ["mores", "qwen_coder", "transformers", "excam"],
+        ),
         ("bench", {"benchmark": "gone/away"}, {}, ["mores", "x"]),
     ],
 )

@@ -116,9 +116,8 @@ def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkey
     assert len({path for path in written if path.suffix == ".csv"}) >= len(charts)
     assert any(path.suffix == ".tex" for path in written)
 
-    assert [figure.text for figure in GALLERY if figure.document == kind and not is_current(figure, document)] == [], (
-        "run `make gallery`"
-    )
+    shown = [figure for figure in GALLERY if figure.document == kind and not figure.real]
+    assert [figure.text for figure in shown if not is_current(figure, document)] == [], "run `make gallery`"
 
 
 def test_the_gallery_shows_every_kind_of_figure_and_every_command() -> None:

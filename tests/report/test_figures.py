@@ -159,7 +159,12 @@ def test_names_and_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("x = ", "names.toml: not TOML"), ("x = 1", "names.toml: 'x' is not a text; put quotes around both")],
+    [
+        ("x = ", "names.toml: not TOML"),
+        ("x = 1", "names.toml: 'x' is not a text; put quotes around both"),
+        ('[names]\nx = "y"', "names.toml: 'names' is a section; write every name in quotes"),
+        ('gpt-4.1 = "y"', "names.toml: 'gpt-4' is a section; write every name in quotes"),
+    ],
 )
 def test_a_file_of_names_that_cannot_be_read(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "names.toml").write_text(text)

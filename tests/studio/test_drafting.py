@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from mores.engine.cost import Price
 from mores.errors import InputError
-from mores.models.base import Completion, Request
+from mores.models.base import Completion, Request, greedy
 from mores.models.fake import FakeModel
 from mores.studio.campaigns.culturall.drafting import DraftedItem, Excerpt, draft_tables, open_drafting, spread_evenly
 from mores.studio.manage import find_campaign, import_files, new_campaign
@@ -101,12 +102,50 @@ def test_drafts_have_no_duplicates_and_say_what_is_covered(tmp_path: Path) -> No
     assert (tea.source, tea.region, tea.language, tea.answer) == ("document", "KE", "en", "herbs")
 
 
+def test_drafts_that_could_not_be_read_are_asked_for_again(tmp_path: Path) -> None:
+    def heal(request: Request) -> Completion:
+        text = request.messages[-1].content
+        return answer(greedy(text.replace("rice", "grains"), request.max_tokens))
+
+    first = replace(settings(put_sources(tmp_path), tmp_path / "drafts.jsonl"), store=tmp_path / "s.db")
+    for healed in (False, True):
+        chosen = replace(first, model=FakeModel("drafts", heal), retry_failed=healed) if healed else first
+        done = asyncio.run(open_drafting(chosen).run())
+        assert sum("the draft cannot be read" in reason for reason in done.failures) == (0 if healed else 1)
+
+
 def test_a_dry_run_counts_drafts_topics_and_the_regions_that_are_not_known(tmp_path: Path) -> None:
     sources = put_sources(tmp_path)
     chosen = DraftSettings(sources=sources, model=FakeModel("drafts", answer), store=None, price=Price(1.0, 2.0))
     estimate = asyncio.run(open_drafting(chosen).estimate())
     assert estimate.calls == 20 + 20 + 2
     assert estimate.cost == pytest.approx((estimate.prompt_tokens + 2 * estimate.completion_tokens) / 1e6)
+
+
+def test_excerpts_are_drafted_in_the_main_language_of_their_region(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def translate(request: Request) -> Completion:
+        text = request.messages[-1].content
+        if not text.startswith("Translate the following text to "):
+            return answer(request)
+        seen.append(text.split(":")[0].rpartition(" ")[2])
+        if "soup" in text:
+            return Completion("<<<abcd abcd>>>")
+        [source] = re.findall(r"<<<\w+\n(.*?)\n\w+>>>", text, re.DOTALL)
+        return Completion(f"{seen[-1]}: {source}")
+
+    sources = put_sources(tmp_path)[:1]
+    wanted = replace(settings(sources, tmp_path / "d.jsonl"), model=FakeModel("drafts", translate), translate=True)
+    done = asyncio.run(open_drafting(wanted).run())
+    assert Counter(seen) == {"Japanese": 6, "Swahili": 6, "Spanish": 6}
+    assert set(done.by["language"]) == {"ja", "sw", "es"}
+    assert done.asked == 18
+    assert done.failures["the translation cannot be read: it is empty"] == 3, "what has no translation has no draft"
+    rows = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text("utf-8").splitlines()]
+    assert all("soup" not in row["excerpt"] for row in rows)
+    assert all(row["excerpt"].startswith("Japanese: ") for row in rows if row["region"] == "JP")
+    assert asyncio.run(open_drafting(wanted).estimate()).calls == 18 + 18 + 18
 
 
 def test_excerpts_are_spread_over_sources_and_countries() -> None:

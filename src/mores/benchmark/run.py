@@ -135,7 +135,17 @@ class BenchJob:
         """Ask the model every item and write its answers to a file."""
         stage = f"{self.benchmark.name}: asking"
         self.asker.announce(stage, self.jobs())
-        await self.asker.write(path, self.jobs(), self._answered, stage=stage, total=self.answers)
+        await self.asker.write(
+            path, self.jobs(), self._answered, stage=stage, total=self.answers, failed=self._failed_by_rule
+        )
+
+    def _failed_by_rule(self, answer: Answer) -> Failure | None:
+        """Return why nothing can be made of an answer; what a judge makes of it is asked of the judge."""
+        said, item, grade = self._answered(answer), answer.job.data, self.benchmark.grade
+        if grade is None:
+            return said.response.failure
+        graded = _graded(grade, self.benchmark.asked(item, self.asking.variant), said.response)
+        return graded if isinstance(graded, Failure) else None
 
     @property
     def answers(self) -> int:

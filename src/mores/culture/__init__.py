@@ -15,6 +15,7 @@ from mores.culture.languages import (
     language_name,
     local_region_name,
     macrolanguage,
+    main_language,
     script,
 )
 from mores.culture.mentions import Mention, mentions, mentions_country
@@ -33,6 +34,7 @@ __all__ = [
     "language_name",
     "local_region_name",
     "macrolanguage",
+    "main_language",
     "mentions",
     "mentions_country",
     "region",

@@ -112,6 +112,11 @@ def script(tag: str) -> str | None:
     return common_names()[canonical][1] if canonical in common_names() else parse_tag(canonical).maximize().script
 
 
+def main_language(region: str) -> str:
+    """Return the language that most people of a region speak (CLDR's likely one): `de` for `DE`, `hi` for `IN`."""
+    return parse_tag(f"und-{region.partition('-')[0]}").maximize().language or "und"
+
+
 def local_region_name(region: str, tag: str) -> str | None:
     """Return a country's name in a language (CLDR), for example `中国` for `CN` in `zh`; None where it has none."""
     name = str(parse_tag(f"und-{region}").territory_name(language(tag))) if "-" not in region else ""

@@ -108,15 +108,24 @@ class Asker:
                     yield answer
 
     async def ask_each(
-        self, tasks: Iterable[tuple[T, Sequence[Request]]], counts: Counts
+        self,
+        tasks: Iterable[tuple[T, Sequence[Request]]],
+        counts: Counts,
+        read: Callable[[str], object] = str,
     ) -> AsyncGenerator[tuple[T, list[Reply]], None]:
         """Yield each thing with the replies to its questions, in order; one without questions passes in its place.
 
         `counts.done` counts things, not calls, because their number is known before the run. Only a model that needs
-        its schema to write what was asked for is held to it: others are asked in words, as papers ask them.
+        its schema to write what was asked for is held to it: others are asked in words, as papers ask them. Where
+        failures are asked for again, so is a stored reply of which `read` makes one.
         """
+
+        def use(answer: Answer) -> object:
+            reply = read_reply(answer)
+            return reply if isinstance(reply, Failure) else read(reply)
+
         finished, replies = 0, list[Reply]()
-        async with aclosing(self.ask(_jobs(tasks, self.model.constrained), counts=counts)) as answers:
+        async with aclosing(self.ask(_jobs(tasks, self.model.constrained), counts=counts, read=use)) as answers:
             async for answer in answers:
                 thing, remaining = answer.job.data
                 if answer.job.request is _NO_CALL:
@@ -138,11 +147,15 @@ class Asker:
         stage: str,
         total: int,
         follow: Follow | None = None,
+        failed: Callable[[Answer], Failure | None] | None = None,
     ) -> None:
-        """Write the record that `read` makes of every answer to a file, in order, with progress."""
+        """Write the record that `read` makes of every answer to a file, in order, with progress.
+
+        Where failures are asked for again, `failed` tells what is one, where the record does not.
+        """
         async with self.progress.stage(stage, total, self.price) as counts:
             with JsonlWriter(path) as writer:
-                async with aclosing(self.ask(jobs, follow=follow, counts=counts, read=read)) as answers:
+                async with aclosing(self.ask(jobs, follow=follow, counts=counts, read=failed or read)) as answers:
                     async for answer in answers:
                         record = read(answer)
                         if answer.failure and getattr(record, "failure", answer.failure) is None:

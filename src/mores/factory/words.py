@@ -14,7 +14,7 @@ The language of a text counts as one of its words. All decisions rest on integer
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, product
 from math import comb
@@ -189,16 +189,3 @@ def chance(apart: int, total: int) -> int:
         term = term * number // (total - number + 1)
         tail += term
     return min(1 << 64, (tail << 65) >> total)
-
-
-def unbalanced_words(texts: Iterable[tuple[bool, str]]) -> dict[str, tuple[int, int]]:
-    """Return the words of 40 or more texts that are in twice as many wrong as correct texts, or the other way round."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for correct, text in texts:
-        for word in dict.fromkeys(folded(text)):
-            counts[word][correct] += 1
-    return {
-        word: (wrong, correct)
-        for word, (wrong, correct) in sorted(counts.items())
-        if wrong + correct >= OFTEN and max(wrong, correct) > 2 * min(wrong, correct)
-    }

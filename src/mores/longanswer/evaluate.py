@@ -31,7 +31,7 @@ from mores.engine import Asker, Counts, Progress, Reply
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
 from mores.longanswer import stages
-from mores.longanswer.judging import PROMPTS
+from mores.longanswer.judging import PROMPTS, read_claims, read_relevance, read_verdict
 from mores.longanswer.records import (
     Appraisal,
     ClaimSearch,
@@ -156,7 +156,7 @@ class LongformEvaluation:
     async def claims(self, counts: Counts) -> None:
         """Read each sentence of what is judged for claims."""
         tasks = ((translation, stages.claims_requests(translation)) for translation in self._read(Translation))
-        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.read_extraction, counts)
+        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.read_extraction, counts, read_claims)
 
     async def search(self, counts: Counts) -> None:
         """Look for each claim."""
@@ -193,13 +193,15 @@ class LongformEvaluation:
         """Judge each claim on what was found for it."""
         rows = check_rows(zip(self._read(Extraction), self._read(ClaimSearch), strict=True))
         tasks = ((searched, stages.verify_requests(extraction, searched)) for extraction, searched in rows)
-        await self._ask(Verification, tasks, self.verifier or self.judge, stages.read_verification, counts)
+        await self._ask(
+            Verification, tasks, self.verifier or self.judge, stages.read_verification, counts, read_verdict
+        )
 
     async def relevance(self, counts: Counts) -> None:
         """Judge whether each answer is relevant."""
         rows = check_rows(zip(self._answers(), self._read(Translation), strict=True))
         tasks = ((translation, stages.relevance_requests(answer, translation)) for answer, translation in rows)
-        await self._ask(RelevanceDecision, tasks, self.judge, stages.read_relevance, counts)
+        await self._ask(RelevanceDecision, tasks, self.judge, stages.read_relevance, counts, read_relevance)
 
     async def join(self, counts: Counts) -> None:
         """Put everything about each answer on one line."""
@@ -251,12 +253,13 @@ class LongformEvaluation:
         asker: Asker | None,
         make: Callable[[T, Sequence[Reply]], R],
         counts: Counts,
+        read: Callable[[str], object] = str,
     ) -> None:
-        """Write the record that `make` returns for the replies about each thing."""
+        """Write the record that `make` returns for the replies about each thing; `read` tells whether one is usable."""
         if asker is None:
             raise ConfigError("facts and relevance are judged by a model: name a judge", setting="judge")
         with self._writer(type_) as writer:
-            async with aclosing(asker.ask_each(tasks, counts)) as answers:
+            async with aclosing(asker.ask_each(tasks, counts, read)) as answers:
                 async for thing, replies in answers:
                     writer.write(make(thing, replies))
 

@@ -89,7 +89,7 @@ class Prompted:
         self, samples: Iterable[Sample], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
         """Yield each sample with its judgement, in order, as they arrive."""
-        async with aclosing(self.metric.asker.ask(self.jobs(samples), counts=counts)) as answers:
+        async with aclosing(self.metric.asker.ask(self.jobs(samples), counts=counts, read=self.read)) as answers:
             async for answer in answers:
                 yield answer.job.data, self.read(answer)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from enum import StrEnum
+from hashlib import sha256
+from itertools import chain
 from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 
 from mores.reading import split_thoughts
@@ -96,6 +98,15 @@ class Request(NamedTuple):
     are not in the key: a change of what they allow must change the identity of such a model."""
     top_k: int | None = None
     """Number of the likeliest tokens to sample from; None for all."""
+
+    @property
+    def dice(self) -> int | None:
+        """Seed of the random numbers that a model draws: of its own for each question, because answers to different
+        questions would depend on each other if they were drawn with the same numbers."""
+        if self.seed is None or self.temperature == 0:
+            return self.seed
+        asked = "\0".join((str(self.seed), *chain.from_iterable(self.messages)))
+        return int.from_bytes(sha256(asked.encode("utf-8", "surrogatepass")).digest()[:4]) >> 1
 
     @property
     def constrained(self) -> bool:

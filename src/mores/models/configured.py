@@ -42,7 +42,10 @@ class ConfiguredModel:
 
     async def complete(self, request: Request) -> Completion:
         """Ask the model, with the configuration's sampling."""
-        return await self._model.complete(request._replace(**self._changes))
+        changed = request._replace(**self._changes)
+        if "seed" in self._changes and request.seed:  # several answers to one question differ in their seeds
+            changed = changed._replace(seed=self._changes["seed"] + request.seed)
+        return await self._model.complete(changed)
 
 
 def configured_settings(name: str, configuration: ModelConfiguration, settings: ModelSettings) -> ModelSettings:

@@ -156,7 +156,7 @@ class OpenAIModel:
         if request.top_k is not None:
             body["top_k"] = request.top_k
         if request.seed is not None:
-            body["seed"] = request.seed
+            body["seed"] = request.dice
         if request.logprobs and not self._no_logprobs:
             body["logprobs"] = True
             if request.alternatives:

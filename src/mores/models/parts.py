@@ -29,7 +29,7 @@ async def write_parts(request: Request, call: Call, slot: int) -> Completion:
         "temperature": request.temperature,
         "top_p": request.top_p,
         "top_k": request.top_k,
-        "seed": request.seed,
+        "seed": request.dice,
     }
     body = {name: value for name, value in sampling.items() if value is not None}
     body |= {"n_probs": 1, "cache_prompt": True, "id_slot": slot}

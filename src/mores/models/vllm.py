@@ -201,7 +201,7 @@ class VLLMModel:
             temperature=temperature,
             top_p=request.top_p,
             top_k=request.top_k or 0,  # of all tokens
-            seed=request.seed,
+            seed=request.dice,
             logprobs=request.alternatives or (0 if request.logprobs else None),
             structured_outputs=constraint,
             detokenize=False,

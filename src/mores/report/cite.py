@@ -1,4 +1,4 @@
-"""Citations that a run needs, as BibTeX and as a sentence: the software, the papers behind its methods, and data sets.
+"""Citations that a run needs, as BibTeX and as a sentence: the software, models, papers of methods, and data sets.
 
 `papers.toml` has every paper once. The run says which it used: its kind, its benchmark, the sources of its data.
 """
@@ -49,6 +49,14 @@ DONE = {
     "rate": "analyse people's ratings",
 }
 """What each kind of run does, in words of a paper."""
+SIGNS = {
+    "smollm2": "SmolLM2",
+    "qwen_coder": "Qwen2.5-Coder",
+    "llamacpp": "/xllamacpp-",
+    "transformers": "/transformers-",
+    "vllm": "/vllm-",
+}
+"""Models and the programs that run them, by what they put into a run's signature."""
 _SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_"})
 
 
@@ -108,9 +116,12 @@ def cite_runs(runs: Sequence[Run]) -> Citation:
         version = run.signature.get("mores", "")
         software = _paper("mores").model_copy(update={"note": f"Version {version}" if version else ""})
         methods, data = list(_methods(run)), list(_data(run))
-        references |= {each.key: each for each in (software, *methods, *data)}
+        written = " ".join(run.signature.values()).casefold()
+        models = [_paper(name) for name, sign in SIGNS.items() if sign.casefold() in written]
+        references |= {each.key: each for each in (software, *models, *methods, *data)}
         what = DONE.get(run.kind, f"run {run.kind}")
         model = f" with {run.manifest.model}" if run.manifest.model else ""
+        model += f", which uses {_list(models)}" if models and model else ""
         follows = f", following {_list(methods)}" if methods else ""
         of = f"; the data are {_list(data)}" if data else ""
         used = f"Mores {version}".strip()

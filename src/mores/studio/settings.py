@@ -74,6 +74,11 @@ class DraftSettings(AskSettings):
     limit: int = setting(
         default=100, at_least=1, help="Maximum excerpts, spread evenly over sources and regions.", result=True
     )
+    translate: bool = setting(
+        default=False,
+        help="First translate each text of a known region into the main language there, as the paper's authors did.",
+        result=True,
+    )
     topics: OptionalPath = setting(
         default=None,
         place="file",

@@ -131,9 +131,16 @@ class Collector:
         """Return all questions in their order, with the decision of the stage on those that it is about."""
         waiting = [question for question in questions if self.concerns(stage, question)]
         done: dict[str, Collected] = {}
-        async with aclosing(self.asker.ask(self.jobs(stage, waiting), counts=counts)) as answers:
+
+        def read(answer: Answer) -> Collected:
+            return read_answer(stage, answer, self.model.constrained)
+
+        def failed(answer: Answer) -> Failure | None:
+            return read(answer).failures.get(stage)
+
+        async with aclosing(self.asker.ask(self.jobs(stage, waiting), counts=counts, read=failed)) as answers:
             async for answer in answers:
-                done[answer.job.id] = read_answer(stage, answer, self.model.constrained)
+                done[answer.job.id] = read(answer)
         return [done.get(question.id, question) for question in questions]
 
     def concerns(self, stage: CollectStage, question: Collected) -> bool:

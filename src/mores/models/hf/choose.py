@@ -46,7 +46,7 @@ class DraftAnswer:
         """The reason why it cannot go on."""
         self.finished = False
         self.matcher = None if row.matcher is None else row.matcher.deep_copy()
-        self.dice = _dice(row.request.seed)
+        self.dice = _dice(row.request.dice)
 
     def add(self, token: int, logprob: float, ends: Sequence[int]) -> None:
         """Write one more token, which may be the last."""

@@ -66,6 +66,9 @@ def read_names(path: Path) -> dict[str, str]:
     except ValueError as error:
         raise ConfigError(f'{path}: not TOML: {error}; write a line such as "openai:NAME" = "Name"') from error
     for name, shown in names.items():
+        if isinstance(shown, dict):  # `[names]`, or a name with a point and without quotes
+            fix = 'write every name in quotes, on a line of its own without a section: "openai:NAME" = "Name"'
+            raise ConfigError(f"{path}: {name!r} is a section; {fix}")
         if not isinstance(shown, str):
             raise ConfigError(f'{path}: {name!r} is not a text; put quotes around both: "{name}" = "…"')
     return names

@@ -13,12 +13,11 @@ from mores.stats.annotators.dawid_skene import DawidSkene, Prior, fit_dawid_sken
 from mores.stats.annotators.popular import SurprisinglyPopular, surprisingly_popular
 from mores.stats.annotators.quality import Quality, annotator_quality
 from mores.stats.annotators.redundancy import Redundancy, VoteDecision, decide, enough, expected_gain, label_posterior
-from mores.stats.annotators.votes import LabelTable, LabelVote, table_votes
+from mores.stats.annotators.votes import LabelTable, table_votes
 
 __all__ = [
     "DawidSkene",
     "LabelTable",
-    "LabelVote",
     "Prior",
     "Quality",
     "Redundancy",

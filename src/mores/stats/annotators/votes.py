@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,14 +14,6 @@ from mores.stats.resampling import Indices
 
 Name: TypeAlias = str | int
 """Of an item or a person."""
-
-
-class LabelVote(NamedTuple):
-    """The label that a person gave an item."""
-
-    item: Name
-    annotator: Name
-    label: Label
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -252,14 +253,10 @@ class CsvTable(RowTable):
         """The number of columns that were known, and of bytes that were written."""
 
     def _write(self) -> None:
-        names = self._names
-        rows = [flatten(row, self._nested) for row in self._rows]
-        shapes = dict.fromkeys(map(tuple, rows))  # in order, and mostly one: the columns of all rows
-        for shape in shapes:
-            names |= dict.fromkeys(shape)
-        order = list(names)
-        same = shapes.keys() == {tuple(order)}
-        lines = formulas.to_csv([*(row.values() if same else map(row.get, order)), END] for row in rows)
+        names, columns = self._names, to_columns(self._rows, self._nested)
+        names |= dict.fromkeys(columns)
+        empty, ends = [None] * len(self._rows), [END] * len(self._rows)
+        lines = formulas.to_csv(zip(*(columns.get(name, empty) for name in names), ends, strict=True))
         self._parts.append((len(names), self._file.write(lines.encode())))
         self._rows = []
 
@@ -295,14 +292,12 @@ class ParquetTable(RowTable):
         self._waiting = Spool()
 
     def _write(self) -> None:
-        rows = [flatten(row, self._nested) for row in self._rows]
-        for name in {name: None for row in rows for name in row}:
-            values = [row.get(name) for row in rows]
-            cells = [value if value is None else str(value) for value in values] if name not in NUMBERS else values
+        for name, values in to_columns(self._rows, self._nested).items():
+            cells = values if name in NUMBERS else [value if value is None else str(value) for value in values]
             column = self._columns.setdefault(name, [])
             column += [_column(name, [None] * (self._count - sum(map(len, column)))), _column(name, cells)]
         self._names |= dict.fromkeys(self._columns)
-        self._count += len(rows)
+        self._count += len(self._rows)
         self._rows = []
         if self._count >= GROUP:
             self._wait()
@@ -372,18 +367,26 @@ def to_csv(rows: Iterable[Row], nested: Sequence[str]) -> bytes:
     return CsvTable(nested).fill(rows).close("").read()
 
 
-def flatten(row: Row, nested: Sequence[str]) -> Row:
-    """Return a row without records in it: each cell is a number or a text, lists and records are JSON."""
-    flat: Row = {}
-    for name, value in row.items():
-        if type(value) not in WHOLE:
-            flat[name] = value
-        elif name in nested:
-            for inner, inside in value.items():
-                flat[f"{name}.{inner}"] = _cell(inside) if type(inside) in WHOLE else inside
+def to_columns(rows: Sequence[Row], nested: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the columns of rows in the order in which they occur: each cell is a number or a text.
+
+    Lists and records are JSON, but the fields of `nested` records are columns of their own.
+    """
+    columns: dict[str, list[Any]] = {}
+    for name in dict.fromkeys(chain.from_iterable(rows)):
+        if name in nested:
+            records: list[Row] = [row.get(name) or {} for row in rows]
+            for inner in dict.fromkeys(chain.from_iterable(records)):
+                columns[f"{name}.{inner}"] = _cells([inside.get(inner) for inside in records])
         else:
-            flat[name] = _cell(value)
-    return flat
+            columns[name] = _cells([row.get(name) for row in rows])
+    return columns
+
+
+def _cells(values: list[Any]) -> list[Any]:
+    if WHOLE.isdisjoint(map(type, values)):
+        return values
+    return [_cell(value) if type(value) in WHOLE else value for value in values]
 
 
 def _cell(value: Any) -> str:

@@ -1,26 +1,27 @@
 """Drafts of many items at once, from datasets and pages, for the authors of a campaign (Section 2.2, Appendix C).
 
-Excerpts are read, freed of duplicates, and chosen so that sources and regions are covered evenly. A model makes an item
-of each (Figure 7 for datasets, Figure 8 for pages) and names its region and topic (Figures 9 and 10). Drafts that say
-nearly the same are left out. The file that is written is one that `mores studio import --stage create --authors` gives
-to the authors, who make items of the drafts or discard them.
+Excerpts are read, freed of duplicates, and chosen so that sources and regions are covered evenly. Where it is wanted, a
+model translates each into the main language of its region (Figure 6). It makes an item of each (Figure 7 for datasets,
+Figure 8 for pages) and names its region and topic (Figures 9 and 10). Drafts that say nearly the same are left out. The
+file that is written is one that `mores studio import --stage create --authors` gives to the authors, who make items of
+the drafts or discard them.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from mores.benchmark import benchmark
 from mores.benchmark.session import read_items
-from mores.culture import language_name, roll_up
-from mores.engine import Asker, Counts, Job, make_asker
+from mores.culture import accepts, language_name, main_language, roll_up
+from mores.engine import Answer, Asker, Counts, Job, make_asker
 from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
@@ -29,7 +30,7 @@ from mores.io import JsonlWriter
 from mores.language import detect
 from mores.longanswer.collection.candidates import Candidate
 from mores.longanswer.collection.duplicates import near_duplicates, same_as_earlier
-from mores.models.base import Stop
+from mores.models.base import Stop, Written
 from mores.report.base.grid import Grid, make_grid
 from mores.search.api import find_sources, known_language, read_all_texts
 from mores.search.ground import cut
@@ -41,12 +42,15 @@ from mores.studio.campaigns.culturall.tasks import (
     read_draft,
     read_region,
     read_topic,
+    read_translation,
+    translation_request,
     written_text,
 )
 from mores.studio.campaigns.culturall.topics import read_topics
 from mores.studio.settings import DraftSettings
-from mores.types import Failure, Record
+from mores.types import Failure, FailureKind, Record
 
+T = TypeVar("T")
 PAGES = "pages:"
 """Before a source whose texts are pages, not questions."""
 LONGEST, SHORTEST = 8000, 80
@@ -167,39 +171,53 @@ class DraftJob:
     async def estimate(self) -> Estimate:
         """Return what the model would be asked, and the cost, labels included."""
         excerpts, _, _ = await self.choose()
+        translations = [job for excerpt in excerpts for job in self._translations(excerpt)]
         drafts = estimate(self.asker, map(_draft_job, excerpts), TOKENS, USUAL_TOKENS)
         blank = dict.fromkeys(("scenario", "question"), "word " * (USUAL_TOKENS // 3))
         jobs = [job for excerpt in excerpts for job in _label_jobs(excerpt, blank, self.campaign)]
         labels = estimate(self.asker, jobs, 200, 5)
+        parts = (drafts, labels, estimate(self.asker, translations, LONGEST, USUAL_TOKENS))
         names = ("calls", "known", "prompt_tokens", "completion_tokens")
-        sums = {name: getattr(drafts, name) + getattr(labels, name) for name in names}
+        sums = {name: sum(getattr(part, name) for part in parts) for name in names}
         costs = {
-            name: None if (first := getattr(drafts, name)) is None else first + (getattr(labels, name) or 0.0)
+            name: None if getattr(drafts, name) is None else sum(getattr(part, name) or 0.0 for part in parts)
             for name in ("cost", "most")
         }
         return Estimate(**sums, **costs)
 
+    async def _translate(self, excerpts: list[Excerpt], failures: Counter[str]) -> list[Excerpt]:
+        """Return the excerpts in the main languages of their regions; those that cannot be translated are left out."""
+        jobs = {job.id: job for excerpt in excerpts for job in self._translations(excerpt)}
+        by_id: dict[str, Excerpt] = {excerpt.id: excerpt for excerpt in excerpts if excerpt.id not in jobs}
+        originals = {excerpt.id: excerpt for excerpt in excerpts}
+        async with self.asker.progress.stage("translating", len(jobs), self.asker.price) as counts:
+            async for name, text in self._ask(jobs.values(), _read_translation, counts, failures):
+                changes = {"text": text, "language": main_language(originals[name].region)}
+                by_id[name] = originals[name].model_copy(update=changes)
+        return [by_id[excerpt.id] for excerpt in excerpts if excerpt.id in by_id]
+
+    def _translations(self, excerpt: Excerpt) -> Iterator[Job]:
+        """Yield the translation of an excerpt that is not in the main language of its region."""
+        target = main_language(excerpt.region) if excerpt.region and self.settings.translate else ""
+        if target and not accepts(target, excerpt.language or "und"):
+            yield Job(excerpt.id, translation_request(excerpt.text, language_name(target), LONGEST), data=excerpt)
+
     async def run(self) -> Drafting:
         """Draft an item from each chosen excerpt, label it, and write what is left without duplicates."""
         excerpts, read, duplicates = await self.choose()
-        asker, failures = self.asker, Counter[str]()
-        parts: dict[str, dict[str, str]] = {}
+        asker, failures, chosen = self.asker, Counter[str](), len(excerpts)
+        if self.settings.translate:
+            excerpts = await self._translate(excerpts, failures)
         labels: dict[str, dict[str, str]] = defaultdict(dict)
         by_id = {excerpt.id: excerpt for excerpt in excerpts}
         async with asker.progress.stage("drafting", len(excerpts), asker.price) as counts:
-            async for name, text in self._ask(map(_draft_job, excerpts), counts, failures):
-                try:
-                    parts[name] = read_draft(text)
-                except InputError as error:
-                    failures[f"the draft cannot be read: {error}"] += 1
+            asked = self._ask(map(_draft_job, excerpts), _read_draft, counts, failures)
+            parts = {name: parts async for name, parts in asked}
         jobs = [job for name, draft in parts.items() for job in _label_jobs(by_id[name], draft, self.campaign)]
         async with asker.progress.stage("regions and topics", len(jobs), asker.price) as counts:
-            async for name, text in self._ask(jobs, counts, failures):
+            async for name, label in self._ask(jobs, self._read_label, counts, failures):
                 kind, _, id_ = name.partition(" ")
-                try:
-                    labels[id_][kind] = read_region(text) if kind == "region" else read_topic(text, self.campaign)
-                except InputError:
-                    failures[f"the {kind} cannot be read; authors choose it"] += 1
+                labels[id_][kind] = label
         drafts = {name: _draft(by_id[name], draft, labels[name]) for name, draft in parts.items()}
         said = (_candidate(name, f"{d.scenario}\n{d.question}", d.language) for name, d in drafts.items())
         repeated = {pair.id for pair in near_duplicates(said)}
@@ -216,7 +234,7 @@ class DraftJob:
         return Drafting(
             excerpts=read,
             duplicates=duplicates,
-            asked=len(excerpts),
+            asked=chosen,
             drafts=len(kept),
             repeated=len(repeated),
             failures=dict(failures.most_common()),
@@ -225,18 +243,49 @@ class DraftJob:
             path=str(self.settings.out),
         )
 
-    async def _ask(self, jobs: Iterable[Job], counts: Counts, failures: Counter[str]) -> AsyncIterator[tuple[str, str]]:
-        """Yield the id of each job with what the model wrote; other outcomes are counted."""
-        async with aclosing(self.asker.ask(jobs, counts=counts)) as answers:
+    def _read_label(self, name: str, reply: Written) -> str:
+        kind = name.partition(" ")[0]
+        try:
+            text = written_text(reply)
+            return read_region(text) if kind == "region" else read_topic(text, self.campaign)
+        except InputError as error:
+            raise InputError(f"the {kind} cannot be read; authors choose it") from error
+
+    async def _ask(
+        self, jobs: Iterable[Job], read: Callable[[str, Written], T], counts: Counts, failures: Counter[str]
+    ) -> AsyncIterator[tuple[str, T]]:
+        """Yield the id of each job with what `read` makes of the answer; other outcomes are counted."""
+
+        def made(answer: Answer) -> T | Failure:
+            reply = answer.read(Stop.LENGTH)
+            if isinstance(reply, Failure):
+                return reply
+            try:
+                return read(answer.job.id, reply)
+            except InputError as error:
+                return Failure(kind=FailureKind.PARSE, reason=str(error))
+
+        async with aclosing(self.asker.ask(jobs, counts=counts, read=made)) as answers:
             async for answer in answers:
-                reply = answer.read(Stop.LENGTH)
-                if isinstance(reply, Failure):
-                    failures[reply.reason] += 1
-                    continue
-                try:
-                    yield answer.job.id, written_text(reply)
-                except InputError as error:
-                    failures[f"the answer: {error}"] += 1
+                outcome = made(answer)
+                if isinstance(outcome, Failure):
+                    failures[outcome.reason] += 1
+                else:
+                    yield answer.job.id, outcome
+
+
+def _read_translation(_: str, reply: Written) -> str:
+    try:
+        return read_translation(written_text(reply))
+    except InputError as error:
+        raise InputError(f"the translation cannot be read: {error}") from error
+
+
+def _read_draft(_: str, reply: Written) -> dict[str, str]:
+    try:
+        return read_draft(written_text(reply))
+    except InputError as error:
+        raise InputError(f"the draft cannot be read: {error}") from error
 
 
 def draft_tables(done: Drafting) -> list[Grid | str]:

@@ -126,10 +126,7 @@ def read_topic(text: str, settings: CulturallSettings) -> str:
 
 
 def _read_translation(reply: Written, _item: CampaignItem, ask: Ask, _settings: CulturallSettings) -> Content:
-    text = _MARK.sub("", written_text(reply)).strip()
-    name = ask.data["field"]
-    if not text:
-        raise InputError("it is empty")
+    text, name = read_translation(written_text(reply)), ask.data["field"]
     if len(text) > LONGEST[name]:
         raise InputError(f"it has more than {LONGEST[name]:,} characters")
     return {f"english_{name}": text}
@@ -142,6 +139,18 @@ FIGURES = {"data": "figure7_data", "document": "figure8_document"}
 def draft_request(source: str, excerpt: str) -> Request:
     """Return the request for a draft from an excerpt of a dataset or a document."""
     return _request(FIGURES[source], {"source_excerpt": excerpt})
+
+
+def translation_request(text: str, target: str, tokens: int = TOKENS) -> Request:
+    """Return the request for a translation into a language, by its English name."""
+    return _request("figure6_translate", {"source": text}, tokens, target_language=target)
+
+
+def read_translation(text: str) -> str:
+    """Return a translation without the marks around its source; InputError where nothing is left."""
+    if not (translation := _MARK.sub("", text).strip()):
+        raise InputError("it is empty")
+    return translation
 
 
 def label_requests(situation: dict[str, str], settings: CulturallSettings) -> dict[str, Request]:
@@ -193,9 +202,7 @@ TASKS: dict[str, ModelTask[CulturallSettings]] = {
         "Topic",
     ),
     "translate": ModelTask(
-        lambda item, ask, _settings: _request(
-            "figure6_translate", {"source": str(item.content.get(ask.data["field"], ""))}, target_language=TARGET
-        ),
+        lambda item, ask, _settings: translation_request(str(item.content.get(ask.data["field"], "")), TARGET),
         _read_translation,
         "Translate into English",
     ),
