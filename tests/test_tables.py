@@ -199,6 +199,15 @@ def test_arrow_and_feather() -> None:
     assert read("a.feather") == read("a.arrow") == SAMPLES
 
 
+def test_arrow_whose_offsets_point_anywhere_in_memory_is_refused() -> None:
+    feather.write_feather(pa.table({"text": ["tea", "milk"]}), "a.feather", compression="uncompressed")
+    sound, offsets = Path("a.feather").read_bytes(), b"".join(n.to_bytes(4, "little") for n in (0, 3, 7))
+    assert sound.count(offsets) == 1
+    put("a.feather", sound.replace(offsets, offsets[:-1] + b"\x40"))  # unchecked, it ends the process
+    with pytest.raises(InputError, match=r"a\.feather: not an Arrow file, or a damaged one"):
+        read("a.feather")
+
+
 def test_a_saved_dataset() -> None:
     save_dataset(Path("data/train"), ROWS)
     put("data/dataset_dict.json", '{"splits": ["train"]}')

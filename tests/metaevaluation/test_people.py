@@ -14,6 +14,7 @@ import mores
 from mores.errors import ConfigError, InputError
 from mores.formatting import number, percent, span
 from mores.io import JsonlWriter
+from mores.metaevaluation.people.judges import TableJudge, open_judge
 from mores.metaevaluation.people.records import People, PeopleScore
 from mores.metaevaluation.people.session import PeopleRun
 from mores.metric.mqm_tsv import write_mqm_tsv
@@ -425,3 +426,13 @@ def independent_pearson() -> float:
     assert len(pairs) == 60
     people, judge = np.array(pairs).T
     return float(np.corrcoef(people, judge)[0, 1])
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.tab", "scores.xlsx", "scores.parquet", "scores.feather"])
+def test_any_table_with_a_header_is_a_judge(name: str) -> None:
+    assert open_judge(name) == TableJudge(name, Path(name), "")
+
+
+def test_json_lines_are_judgements_unless_a_column_is_named() -> None:
+    assert open_judge("scores.jsonl:grade") == TableJudge("scores.jsonl:grade", Path("scores.jsonl"), "grade")
+    assert not isinstance(open_judge("scores.jsonl"), TableJudge)

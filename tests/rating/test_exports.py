@@ -106,6 +106,7 @@ def test_label_studio_has_a_rating_and_marks_for_each_annotation() -> None:
     assert (first.spans[0].quote, first.spans[0].severity) == ("of", "minor")
     assert third.spans
     assert third.spans[0].quote == "drum"
+    assert second.spans == ()  # marked nothing, where others marked
     assert (first.seconds, second.comment) == (21.5, "Fine.")
     assert first.at
     assert first.at.minute == 1

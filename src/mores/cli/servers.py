@@ -126,8 +126,7 @@ export.params += options_of(PushSettings, "export")
 def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, stage: str, authors: bool) -> None:
     """Import the items of FILES into CAMPAIGN, with the answers that Label Studio or pearmut has about them.
 
-    The folder of a run stands for its long answers: `import CAMPAIGN RUN RUN RUN` lets people rate those of three
-    models.
+    The folder of a run stands for its long answers: `import CAMPAIGN RUN RUN` lets people rate those of both models.
     """
     from mores.studio.manage import import_files
 
@@ -170,12 +169,10 @@ def manage(command: str, **options: Any) -> None:
 
 FILE: click.Parameter = click.Argument(["file"], type=click.Path(exists=True, dir_okay=False, path_type=Path))
 NEW: click.Parameter = click.Argument(["file"], type=click.Path(dir_okay=False, path_type=Path))
-ROLE = click.Choice(["organiser", "author", "verifier", "inspector", "annotator"])
-USES: dict[str, Any] = {"default": 1, "show_default": True, "type": click.IntRange(1, 1000)}
 INVITE: list[click.Parameter] = [
     click.Argument(["campaign"]),
-    click.Argument(["role"], type=ROLE),
-    click.Option(["--uses"], **USES, help="How many people may use it."),
+    click.Argument(["role"], type=click.Choice(["organiser", "author", "verifier", "inspector", "annotator"])),
+    click.Option(["--uses"], default=1, show_default=True, type=click.IntRange(1, 1000), help="People who may use it."),
 ]
 for name, parameters, text in (
     ("link", [], "Make a link that signs the organiser in, once; prints its path."),

@@ -39,7 +39,7 @@ def arrow_errors(source: TableSource) -> Iterator[None]:
 
     try:
         yield
-    except (ArrowException, OSError, ValueError, OverflowError) as error:
+    except (ArrowException, OSError, ValueError, OverflowError, KeyError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise source.error(why_unreadable(error)) from error
         problem = " ".join(str(error).split())[:200]
@@ -125,6 +125,8 @@ def dataset_files(source: TableSource) -> list[Path]:
 def batch_values(batches: Iterable[Any]) -> Iterator[Values | None]:
     """Yield the rows of Arrow's record batches; None for one whose strings are not UTF-8."""
     for batch in batches:
+        for column in batch.columns:
+            _check(column)
         step = max(1, min(BATCH, BYTES // _longest_row(batch)))
         for start in range(0, batch.num_rows, step):
             part = batch.slice(start, step)
@@ -136,6 +138,17 @@ def batch_values(batches: Iterable[Any]) -> Iterator[Values | None]:
                         yield part.slice(index, 1).to_pylist()[0]
                     except UnicodeDecodeError:
                         yield None
+
+
+def _check(column: Any) -> None:
+    """Raise ArrowInvalid where a damaged file's offsets point anywhere in memory, which would end the process."""
+    from pyarrow import ArrowInvalid
+
+    try:
+        column.validate(full=True)
+    except ArrowInvalid as error:
+        if "Invalid UTF8" not in str(error):
+            raise
 
 
 def _is_bulky(kind: Any) -> bool:

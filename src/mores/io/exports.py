@@ -156,6 +156,7 @@ def unfold(
         rows, described = _without_headers(rows, notes)
     if read := READERS.get(program):
         rows = [answered for row in rows for answered in _read(row, read)]
+        _fill_marks(rows)
         _name_rating(rows, shape, chosen, notes)
     if not rows:
         raise source.error("it has no answers; export it again after somebody has answered")
@@ -263,6 +264,17 @@ def _split(row: TableRow, column: str, pattern: str, shape: TableShape) -> Table
     return row._replace(values={**row.values, **parts})
 
 
+def _fill_marks(rows: Sequence[TableRow]) -> None:
+    """Give people who marked nothing an empty list, where others marked; and their text where that is an answer."""
+    if not any(isinstance(row.values.get("spans"), list) for row in rows):
+        return
+    texts = {row.line: row.values["answer"] for row in rows if row.values.get("answer") is not None}
+    for row in rows:
+        row.values.setdefault("spans", [])  # type: ignore[attr-defined]  # our own dictionaries
+        if row.line in texts:
+            row.values.setdefault("answer", texts[row.line])  # type: ignore[attr-defined]
+
+
 def _name_rating(rows: Sequence[TableRow], shape: TableShape, chosen: Mapping[str, str], notes: list[str]) -> None:
     """Call the only question that annotators answered the rating, where nothing else is."""
     asked = {name for row in rows for name in row.values[ASKED] if name == "rating" or name not in shape.columns}
@@ -314,11 +326,13 @@ def _label_studio(row: TableRow) -> Iterator[TableRow]:
         if annotation.get("was_cancelled"):
             continue
         answers: dict[str, Any] = {}
+        marked = None
         for result in annotation["result"]:
             name, kind, value = result["from_name"], result["type"], result["value"]
             given = value.get(kind if kind != "textarea" else "text")
             if kind == "labels":
-                text = str(row.values["data"].get(result.get("to_name"), ""))
+                marked = row.values["data"].get(result.get("to_name"))
+                text = str(marked or "")
                 start, end = int(value["start"]), int(value["end"])
                 start, end = locate(text, start, end, value.get("text", "")) if text else (start, end)
                 answers.setdefault("spans", []).append(_mark(start, end, *value["labels"][:1]))
@@ -327,7 +341,7 @@ def _label_studio(row: TableRow) -> Iterator[TableRow]:
         by = annotation.get("completed_by")
         who = by.get("id") if isinstance(by, dict) else by
         took, at = annotation.get("lead_time"), annotation.get("created_at")
-        yield _row(row, row.values["data"], answers, annotator=who, seconds=took, at=at)
+        yield _row(row, row.values["data"], answers, annotator=who, seconds=took, at=at, answer=marked)
 
 
 def _argilla(row: TableRow) -> Iterator[TableRow]:

@@ -74,35 +74,37 @@ class Kind(NamedTuple):
             state_,
             failure.kind if failure else None,
             None if failure else judgement.signature,
-            tuple(map(severities.count, Severity)) if severities else _NO_ERRORS,
-            sum(error.start is None for error in listed),
+            tuple(map(severities.count, _SEVERITIES)) if severities else _NO_ERRORS,
+            sum(error.start is None for error in listed) if listed else 0,
             state_ == "clean" and (judgement.report is None or judgement.report.certainty is None),
             tuple(weak_because(judgement)) if judgement.notes else (),
-            tuple(nan if s is None else float(s < 0) for s in judgement.members.values()),
+            tuple(nan if s is None else float(s < 0) for s in judgement.members.values()) if judgement.members else (),
         )
 
 
-_NO_ERRORS = (0,) * len(Severity)
+_SEVERITIES = tuple(Severity)
+_NO_ERRORS = (0,) * len(_SEVERITIES)
 
 
 class ScoreTally:
     """Counts judgements one by one, in constant memory."""
 
     def __init__(self) -> None:
-        self._kinds: dict[Kind, int] = {}
+        self._kinds: dict[Kind, list[int]] = {}
+        """The number of judgements of each kind."""
         self._total = 0.0
 
     def add(self, judgement: Judgement, kind: Kind | None = None) -> None:
         """Count one judgement; its kind is worked out once where several tallies count it."""
         kind = kind or Kind.of(judgement)
-        self._kinds[kind] = self._kinds.get(kind, 0) + 1
+        self._kinds.setdefault(kind, [0])[0] += 1  # hashing a kind is most of the work
         self._total += judgement.score or 0.0
 
     def summary(self) -> ScoreSummary:
         """Return the counts so far."""
         states, failed, weak = Counter[State](), Counter[FailureKind](), Counter[str]()
         severities = dict.fromkeys((Severity.MAJOR, Severity.MINOR), 0)
-        for kind, times in self._kinds.items():
+        for kind, (times,) in self._kinds.items():
             states[kind.state] += times
             if kind.failure:
                 failed[kind.failure] += times
@@ -118,16 +120,16 @@ class ScoreTally:
             failed={kind: failed[kind] for kind in FailureKind if failed[kind]},
             with_errors=states["errors"],
             errors=severities,
-            unlocated=sum(times * kind.unlocated for kind, times in self._kinds.items()),
+            unlocated=sum(times * kind.unlocated for kind, (times,) in self._kinds.items()),
             mean_score=self._total / judged if judged else None,
-            without_certainty=sum(times for kind, times in self._kinds.items() if kind.without_certainty),
+            without_certainty=sum(times for kind, (times,) in self._kinds.items() if kind.without_certainty),
             weak=dict(weak),
             agreement=self._agreement(),
             signatures=tuple(sorted({kind.signature for kind in self._kinds if kind.signature is not None}, key=str)),
         )
 
     def _agreement(self) -> Result | None:
-        texts = [kind.verdicts for kind, times in self._kinds.items() for _ in range(times) if kind.verdicts]
+        texts = [kind.verdicts for kind, (times,) in self._kinds.items() for _ in range(times) if kind.verdicts]
         if not texts:
             return None
         from mores.stats.agreement import krippendorff_alpha, krippendorff_alpha_interval  # numpy, which help needs not

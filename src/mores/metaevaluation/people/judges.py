@@ -1,6 +1,6 @@
 """Judgements of the answers that people rated: from a table of scores, from a file, or by asking the judge.
 
-A table (`FILE.csv`, `.tsv`, `.parquet`, `.jsonl:COLUMN`) has a row for each answer, with `question` (or
+A table (`FILE.csv`, `.xlsx`, `.parquet`, `.jsonl:COLUMN`, …) has a row for each answer, with `question` (or
 `question_id`), `model`, `language` where people's file has it, and a score in `rating`, `score` or the named column.
 Rows are joined by question, language and model: questions without differences of case, width and white space, models
 without punctuation (`GPT 4 Turbo` is `gpt4turbo`), or by an alias. `MODELS` has those of CaLMQA's release.
@@ -16,7 +16,7 @@ from pathlib import Path
 from mores.errors import ConfigError, InputError
 from mores.io import read_records
 from mores.io.columns import LANGUAGE, TableColumn, Wanted
-from mores.io.source import SUFFIXES, TableRow
+from mores.io.source import SUFFIXES, UNTYPED, TableRow
 from mores.io.table import read_table
 from mores.metaevaluation.people.answers import Aliases, PeopleAnswer, normalise_model, normalise_text, text_marks
 from mores.metaevaluation.scorers import AnyMetric, MetricScorer, scorer
@@ -67,7 +67,7 @@ def open_judge(name: str | AnyMetric) -> TableJudge | MetricScorer:
     path, colon, column = name.rpartition(":")
     if colon and Path(path).suffix.lower() in SUFFIXES and Path(path).suffix.lower() not in (".txt", ".md"):
         return TableJudge(name, Path(path), column)
-    if Path(name).suffix.lower() in (".csv", ".tsv", ".parquet"):
+    if SUFFIXES.get(Path(name).suffix.lower()) in (*UNTYPED, "parquet", "arrow"):
         return TableJudge(name, Path(name), "")
     judge = scorer(name)
     if judge.baseline or judge.split:
