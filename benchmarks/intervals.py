@@ -502,7 +502,7 @@ def two_way(table: Floats) -> Ends:
         )
     )
     summed = by_rater + by_question - error
-    parts = by_rater, by_question, error
+    parts: tuple[float, ...] = by_rater, by_question, error
     if min(by_rater, by_question) < error:
         summed, parts = max(by_rater, by_question), tuple(x if x == max(by_rater, by_question) else 0.0 for x in parts)
     df = summed**2 / max(sum(x**2 / n for x, n in zip(parts, free, strict=True)), 1e-300)

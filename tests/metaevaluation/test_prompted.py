@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -53,9 +54,13 @@ def collect(asked: Prompted, samples: list[Sample]) -> list[Judgement]:
     return run(every())
 
 
+def answer_always(answer: Completion, _: Request) -> Completion:
+    return answer
+
+
 def test_what_could_not_be_read_is_asked_for_again_where_failures_are(tmp_path: Path) -> None:
     for says, retry, failed in (("Hm.", False, True), ("COUNT: 2", False, True), ("COUNT: 2", True, False)):
-        model = FakeModel("x", lambda _, says=says: Completion(says))
+        model = FakeModel("x", partial(answer_always, Completion(says)))
         metric = open_metric(model, store=tmp_path / "s.db", retry_failed=retry)
         [judgement] = collect(Prompted("count", metric), [SAMPLE])
         assert (judgement.failure is not None) == failed

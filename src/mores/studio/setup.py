@@ -25,7 +25,7 @@ from mores.studio.store.campaigns import SettingsError, parse_campaign, read_set
 LONGEST_FILE = 1_000_000
 KNOWN = ("practice", "checks")
 """Settings that a form leaves as they are: items with known answers."""
-NAMED = ("regions", "languages")
+NAMED: dict[str, Literal["regions", "languages"]] = {"regions": "regions", "languages": "languages"}
 """Settings that hold codes, for which people write names."""
 TEXTS = ("instructions", "consent")
 """Long texts, which are asked last in their step."""
@@ -58,7 +58,7 @@ def _field(name: str, info: FieldInfo) -> FormField:
         return FormField(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
     if name in NAMED:
         shared["help"] = _hint(shared["help"], "Several with commas.")
-        return FormField(name, label, longest=20_000, names=name, **shared)
+        return FormField(name, label, longest=20_000, names=NAMED[name], **shared)
     if _is_lines(kind):
         shared["help"] = _hint(shared["help"], "One on each line.")
         return FormField(name, label, "text", longest=20_000, **shared)
