@@ -68,6 +68,7 @@ def test_prompts_are_filled_as_they_stand_and_nothing_is_run(clone: Path) -> Non
         ('{"verdict": "perhaps"} {"verdict": "Ja"}', None, None),
         ("Ja", None, None),
         ('{"verdict": ', None, None),
+        ('{"a":' * 20_000, None, None),
     ],
 )
 def test_only_the_json_that_the_prompt_names_is_read(clone: Path, first: str, second: str | None, label: Label) -> None:

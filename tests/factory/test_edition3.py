@@ -19,10 +19,12 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import mores
+from mores.engine.progress import Silent
 from mores.errors import InputError
 from mores.factory.build import build
 from mores.factory.compose import compose
 from mores.factory.drafts import Draft
+from mores.factory.errors.model import WrittenPair, reason_of
 from mores.factory.errors.rules import RULES, Pool, changes
 from mores.factory.errors.rules.edit import TextEdit
 from mores.factory.errors.rules.soundness import is_accepted, is_grammatical, without_accepted
@@ -39,8 +41,10 @@ from mores.factory.validation import SAMPLES, choose, read_rate
 from mores.factory.words import OFTEN, balance_words, chance, tilted_words
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
+from mores.models.written import read_written
 from mores.studio.campaigns.validation.rows import admit, join
 from mores.studio.data.incoming import Incoming
+from mores.types import Failure
 from tests.cli.conftest import Run, home
 from tests.cli.conftest import mores as command
 from tests.factory.test_build import put, quiz, survey
@@ -455,6 +459,30 @@ def softened(request: Request) -> str:
     if not shown:
         return written()
     return written(**{"Modified Instruction": shown[1], "Modified Generated Text": f"{shown[2]} Kimchi"})
+
+
+def test_a_source_that_balancing_leaves_empty_is_named_with_the_reason(tmp_path: Path) -> None:
+    items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
+    sources = (put(tmp_path, items, "survey"), put(tmp_path, quiz(40), "quiz"))
+    recipe = BuildRecipe(name="mine", sources=sources, compose=0, edition=3)
+    model = FakeModel("soft", lambda request: Completion(softened(request)))
+    told: list[str] = []
+
+    class Notes(Silent):
+        def note(self, text: str) -> None:
+            told.append(text)
+
+    mores.build(recipe, tmp_path / "data", model=model, soft="model", store=None, progress=Notes())
+    assert any(
+        re.search(r"survey.* has no samples: all \d+ were left out, as their words alone show", text) for text in told
+    )
+
+
+def test_places_in_broken_json_are_no_reasons() -> None:
+    written = [read_written('{"a": "' + "x" * n, WrittenPair, "a pair") for n in range(3)]
+    assert {reason_of(failure) for failure in written if isinstance(failure, Failure)} == {
+        "not JSON: Unterminated string starting at"
+    }
 
 
 def test_dropped_soft_errors_are_told_by_reason(tmp_path: Path) -> None:

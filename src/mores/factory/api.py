@@ -85,13 +85,19 @@ async def build(settings: BuildSettings) -> BuildRun:
         for line in built.missing:
             progress.note(f"note: not available: {line}")
         for source in sorted(built.items.keys() - {draft.sample.source for draft in built.golds}):
-            items = count(built.items[source], "item")
-            progress.note(
-                f"warning: {source} has no samples: none of its {items} has a correct and a wrong text to pair"
-            )
+            progress.note(f"warning: {source} has no samples: {_why_empty(built, source)}")
         failures = built.failures | ({"input": len(problems)} if problems else {})
         run.finish(files=FILES, failures=failures, headline=headline(built))
     return BuildRun(run.path, run.manifest)
+
+
+def _why_empty(built: Built, source: str) -> str:
+    """Return why no sample of a source is in the dataset."""
+    if lost := built.lost.get(source):
+        return (
+            f"all {lost:,} were left out, as their words alone show which texts are wrong; sampling 'paper' keeps them"
+        )
+    return f"none of its {count(built.items[source], 'item')} has a correct and a wrong text to pair"
 
 
 def estimate_soft(settings: BuildSettings) -> Estimate:
@@ -199,7 +205,11 @@ async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) 
     lines += [f"{number:,} repaired: {reason}" for reason, number in repaired.most_common()]
     lines += [f"{number:,}: {reason}" for reason, number in severities.items()]
     lines += [f"{source}: {made:,} of {number:,}" for source, (made, number) in sources.items() if len(sources) > 1]
-    made = f"{len(soft):,} soft errors made" + (f", {dropped.total():,} dropped:" if lines else "")
+    made = (
+        f"{len(soft):,} soft errors made"
+        + (f", {dropped.total():,} dropped" if dropped else "")
+        + (":" if lines else "")
+    )
     asker.progress.note("\n  ".join([made, *lines]))
     return Softened(
         golds=tuple(soft),

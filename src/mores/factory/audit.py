@@ -95,7 +95,7 @@ def naive_bayes(rows: Any, correct: Labels, others: Any) -> Integers:
     """Classify by multinomial naive Bayes, with one count of each word added."""
     counts = [np.asarray(rows[correct == label].sum(axis=0)).ravel() for label in (True, False)]
     used = int(np.count_nonzero(counts[0] + counts[1]))
-    logs = [_log(count + 1) - _log(np.array([count.sum() + used])) for count in counts]
+    logs = [_log(count + 1) - _log(np.array([max(1, count.sum() + used)])) for count in counts]
     odds: Integers = others @ (logs[0] - logs[1])
     return odds
 

@@ -54,7 +54,7 @@ class ProtocolPrompt(NamedTuple):
         for place in (match.start() for match in re.finditer("{", text)):
             try:
                 found, _ = json.JSONDecoder().raw_decode(text, place)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             value = str(found.get(self.field, "")).strip().casefold()
             for known in self.values:

@@ -142,7 +142,7 @@ def read(
 
 def reason_of(failure: Failure) -> str:
     """Return why an answer cannot be used, without what differs from answer to answer."""
-    return re.split(r"[;(]| ends ", failure.reason)[0].strip()[:LONGEST_REASON]
+    return re.split(r"[;(]| ends |: line \d", failure.reason)[0].strip()[:LONGEST_REASON]
 
 
 async def make(
