@@ -91,7 +91,7 @@ def test_the_heuristic_finds_the_name_of_the_country(tmp_path: Path) -> None:
     named = {"prompt_option_c": "Korean tea of South Korea"}
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
     result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
-    assert result == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
+    assert result == {"random": 0.25, "always A": 0.5, "option most like the country (character n-grams)": 0.5}
 
 
 @pytest.mark.usefixtures("_encoder")
@@ -109,7 +109,7 @@ def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path)
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **alike, answer="A"), easy(2, **alike | named, answer="A"))
     result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
     # the first has four options unlike it, one of which is correct; of the second two are, and none of them is
-    assert result == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
+    assert result == {"random": 0.25, "always A": 1.0, "option most like the country (character n-grams)": 0.125}
 
 
 def test_a_folder_without_the_files_says_what_is_missing(tmp_path: Path) -> None:
@@ -131,11 +131,11 @@ def test_the_real_questions() -> None:
     assert {len(item.choices) for item in items} == {4}
     assert {item.region for item in items} <= set(AREAS), "a region is in no area"
     assert EASY.references(items) == pytest.approx(
-        {"random": 0.2502, "always A": 0.5363, "option most like the country": 0.2575}, abs=1e-4
+        {"random": 0.2502, "always A": 0.5363, "option most like the country (character n-grams)": 0.2575}, abs=1e-4
     )
     shuffled = EASY.references([shuffle(item, 1) for item in items])
     assert shuffled == pytest.approx(
-        {"random": 0.2502, "always D": 0.2624, "option most like the country": 0.2575}, abs=1e-4
+        {"random": 0.2502, "always D": 0.2624, "option most like the country (character n-grams)": 0.2575}, abs=1e-4
     )
 
 
@@ -150,7 +150,7 @@ def test_the_real_options_by_meaning() -> None:
 def test_the_readme_has_the_figures_that_the_command_prints() -> None:
     readme = Path(culturalbench.__file__).with_name("README.md").read_text("utf-8")
     result = EASY.references(load("easy"))
-    for name in ("always A", "option most like the country"):
+    for name in ("always A", "option most like the country (character n-grams)"):
         assert f"{result[name]:.1%}" in readme
     assert "MiniLM" not in readme  # no command computes that
 

@@ -389,9 +389,14 @@ def test_samples_for_people_are_spread_and_can_be_imported(built: Path) -> None:
     golds = [gold for split in SPLITS for gold in read_split(built, split)]
     assert [gold.sample.id for gold in choose(golds, 24, 0)] == [line["sample"]["id"] for line in lines]
     assert verify(built) == [], "they are no part of the dataset"
-    canary = (built / "CANARY").read_text().strip()
-    assert canary in (built / "card.md").read_text()
-    assert not any(canary in (built / f"{split}.jsonl").read_text() for split in SPLITS)
+
+
+def test_the_canary_is_beside_the_samples_and_in_none(built: Path) -> None:
+    canary = (built / "CANARY").read_bytes().strip()
+    marked = {path.name for path in built.iterdir() if path.is_file() and canary in path.read_bytes()}
+    assert {"CANARY", "card.md"} <= marked <= {"CANARY", "card.md", "card.html", "recipe.json", "run.json"}
+    golds = [gold for split in SPLITS for gold in read_split(built, split)]
+    assert not any(canary.decode() in gold.model_dump_json() for gold in golds), "so that nobody trains on it"
 
 
 def vote(sample: str, person: str, error: str, culture: str = "yes") -> list[dict[str, str]]:

@@ -113,4 +113,7 @@ def test_the_command_line_imports_and_exports(tmp_path: Path) -> None:
     }
     [line] = (tmp_path / "out" / "items.jsonl").read_text().splitlines()
     assert json.loads(line)["content"]["options"] == ["a", "b", "c", "d"]
+    canary = (tmp_path / "out" / "CANARY").read_text().strip()
+    marked = {path.name for path in (tmp_path / "out").iterdir() if canary in path.read_text()}
+    assert marked == {"CANARY", "README.md"}, "never in a row"
     run("export", campaign, code=2)

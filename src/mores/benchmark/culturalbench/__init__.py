@@ -101,7 +101,7 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
 
     By character n-grams, and by the Universal Sentence Encoder where it is installed; both are extras.
     """
-    guesses = {NEAREST: country_guess(items)} if find_spec("sklearn") else {}
+    guesses = {f"{NEAREST} (character n-grams)": country_guess(items)} if find_spec("sklearn") else {}
     if encoders.has_encoder():
         with suppress(ModelError):  # an installation that is damaged: the run is about a model, not about this
             guesses[f"{NEAREST} (Universal Sentence Encoder)"] = country_guess(items, "use")
