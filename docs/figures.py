@@ -51,12 +51,19 @@ class Shown:
         return self.command == REAL.get(self.document)
 
     @property
+    def is_made_up(self) -> bool:
+        """Whether the command draws something else."""
+        return not self.real and self.command != PLAN
+
+    @property
     def name(self) -> str:
         """The name of its file."""
         return re.sub(r"[^a-z0-9]+", "-", f"{self.document} {self.chart.__name__} {self.title}".lower()).strip("-")
 
 
 BENCH, META = "mores bench culturalbench-hard --model openai:gpt-4.1", "mores meta --data excam40k"
+PLAN = "mores plan accuracy --items 200,400,800 --simulations 200"
+"""Simulates by itself, so that its figure is what the command draws, though a test makes it."""
 GALLERY = (
     Shown("bench", Intervals, "By language", BENCH, "Accuracy by language, beside what guessing reaches"),
     Shown("bench", Radar, "By language", BENCH, "The profile of a model over languages"),
@@ -78,15 +85,15 @@ GALLERY = (
     Shown("diagnose", Curves, "Correct answers over n", "mores diagnose stability", "Several answers to each question"),
     Shown("diagnose", Intervals, "Rank of each", "mores diagnose locality", "Ranks on two benchmarks, with intervals"),
     Shown("diagnose", Stacks, "Why questions", "mores diagnose retrieval", "What goes wrong with evidence"),
-    Shown("longform", GroupedBars, "Overall score", "mores longform answers.jsonl", "Long answers by resources"),
+    Shown("longform", GroupedBars, "Answers without surface issues", REAL["longform"], "Long answers by resources"),
     Shown("collect", Heat, "Questions by topic", "mores collect questions.jsonl", "Questions by topic and language"),
     Shown("audit", Intervals, "Excess by kind", "mores audit injection", "Which hidden words change verdicts"),
     Shown("judge-check", Intervals, "Graded correctly", "mores judge-check msqa", "What a judge grades correctly"),
-    Shown("plan", Curves, "Power", "mores plan accuracy", "How many questions show a difference"),
+    Shown("plan", Curves, "Power", PLAN, "How many questions show a difference"),
     Shown("topics", Amounts, "Questions", "mores topics msqa", "Questions by topic"),
     Shown("tiers", Amounts, "Questions", "mores tiers bench", "Questions by how hard they are"),
     Shown("train", Intervals, "Scaled accuracy", "mores train", "A tuned metric on each source"),
-    Shown("build", Amounts, "", "mores build free", "Samples of a dataset"),
+    Shown("card", Amounts, "", REAL["card"], "Samples of a dataset"),
 )
 
 
@@ -138,7 +145,7 @@ def page(table: str) -> str:
     """Return the page: every figure with its command, and a table as LaTeX has it."""
     parts = [INTRO]
     for figure in GALLERY:
-        command = f"`{figure.command} … --figures figures`" + ("" if figure.real else " (made up)")
+        command = f"`{figure.command} … --figures figures`" + (" (made up)" if figure.is_made_up else "")
         parts.append(f"### {figure.text}\n\n![{figure.text}](pictures/figures/{figure.name}.png)\n\n{command}")
     parts.append(f"{TABLES}\n\n```latex\n{table}```")
     return "\n\n".join(parts) + "\n"
