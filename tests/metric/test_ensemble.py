@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -183,3 +184,15 @@ def write_texts(folder: Path) -> str:
     path = folder / "texts.jsonl"
     path.write_text("".join(json.dumps({"id": str(n), "text": f"Tea number {n} is served."}) + "\n" for n in range(5)))
     return str(path)
+
+
+def test_the_table_of_the_docs_is_what_the_simulation_saved() -> None:
+    root = Path(__file__).parents[2]
+    saved = [json.loads(line) for line in (root / "benchmarks/results/ensemble.jsonl").read_text("utf-8").splitlines()]
+    page = (root / "docs" / "score.md").read_text("utf-8")
+    table = page.split("| judges | best single | ensemble |")[1].split("\n\n")[0].splitlines()[2:]
+    simulated = [row for row in saved if "scenario" in row]
+    shown = [[float(share) for share in re.findall(r"([\d.]+)% \|", line)] for line in table]
+    assert shown == [
+        [round(100 * max(row["single"].values()), 1), round(100 * row["ensemble"], 1)] for row in simulated
+    ]
