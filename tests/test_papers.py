@@ -20,7 +20,7 @@ NUMBERED = {"calmqa": (33, 25), "culturalbench": (0, 0), "culturall": (6, 13), "
 OTHERS = {
     "calmqa": (
         *(f"Appendix {part}" for part in ("A.1", "A.2", "A.3", "B", "C", "D", "D.1")),
-        *(f"Section {part}" for part in ("2", "3", "3.2", "4.1", "4.2")),
+        *(f"Section {part}" for part in ("2", "2.2", "3", "3.2", "4.1", "4.2")),
     ),
     "culturalbench": (
         "Red-teaming", "Internal filter", "Verification", "Easy and Hard", "Topic discovery", "Topics by region",
@@ -31,7 +31,10 @@ OTHERS = {
         *(f"Section 2.{part}" for part in range(1, 6)), *(f"Section 4.{part}" for part in range(1, 5)),
     ),
     "excam": ("Equation 1", "Section 3", "Section 5", *(f"Appendix {letter}" for letter in "BEGH"), "Limitations"),
-    "msqa": ("Equation 1", "Section 3.1", "Section 3.2", "Section 3.3", "Appendix A", "Appendix C", "Appendix D"),
+    "msqa": (
+        "Equation 1", "Section 3.1", "Section 3.2, stage 1", "Section 3.2, stage 3", "Section 3.3", "Limitations",
+        "Appendix A", "Appendix C", "Appendix D",
+    ),
 }  # fmt: skip
 """Prompts, guidelines and experiments that have no number of a table or figure."""
 
