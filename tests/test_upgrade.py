@@ -110,13 +110,6 @@ INTENDED = {
     "2 groups have fewer than 5 questions and were not tested.": (
         "No group by language has the 5 questions that a test needs."
     ),
-    **{
-        f"\n\n{after}\n": f"\n95% intervals are about other questions like these, rated by these raters\n\n{after}\n"
-        for after in ("Ratings by model and type", "rating ~ model + (1 | annotator) + (1 | question)")
-    },
-    "with the same rating tie\n": "with the same rating tie; 95% intervals are about \nother questions\n",
-    "a tie counts as half\n": "a tie counts as half; 95% intervals are about other questions\n",
-    "two or more people rated\n": "two or more people rated; 95% intervals are about other \nanswers\n",
     "| `tier` | Easy: solved": "| `tier` | what the inspector called it, if anything. Otherwise Easy: solved",
 }
 """What is written differently since 0.2.0, as the changelog says."""
