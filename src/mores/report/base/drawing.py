@@ -220,7 +220,10 @@ def _whisker(axes: Any, result: Result, y: float, row: IntervalRow, colour: str)
     if row.star and not row.second:
         left = (result.value or 0.0) < 0  # away from zero, whose line it would touch
         end = result.low if left else result.high
-        look = {"va": "center", "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.2}}  # lines may run there
+        look: dict[str, Any] = {
+            "va": "center",
+            "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.2},
+        }  # lines may run there
         look |= {"xytext": (-3 if left else 3, -1), "ha": "right" if left else "left"}
         beside = (result.value if end is None else end, y)
         axes.annotate("*", beside, textcoords="offset points", annotation_clip=False, **look)
