@@ -545,6 +545,13 @@ def test_what_is_missing_in_untyped_tables(word: str, suffix: str) -> None:
     assert (sample.text, sample.instruction) == (word or "x", word or DEFAULT_INSTRUCTION)
 
 
+def test_empty_cells_of_a_place_are_counted() -> None:
+    put("a.csv", "text,region\nx,JP\ny,\nz, \n")
+    report = check_samples("a.csv").report
+    assert not report.is_plain
+    assert str(report) == "a.csv, 3 rows: text ← text, region ← region; region is empty (2)"
+
+
 def test_what_is_missing_is_reported() -> None:
     put("a.csv", "text,Country\nx,NA\ny,NA\nz,Kenya\n")
     report = check_samples("a.csv").report

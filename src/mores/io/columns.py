@@ -235,7 +235,11 @@ class TableReport(Record):
             text += f"; {told}" if unread else ""
         for column, words in self.missing.items():
             for word, count in words.items():
-                text += f"; {column} {word!r} was read as missing ({count:,})"
+                text += (
+                    f"; {column} {word!r} was read as missing ({count:,})"
+                    if word
+                    else f"; {column} is empty ({count:,})"
+                )
         if self.left_out:
             text += f"; left out: {self.left_out:,}"
         saved = (("encoding", self.encoding), ("delimiter", self.delimiter and repr(self.delimiter)))
@@ -308,8 +312,7 @@ class ColumnReader:
         value = None if name is None else values.get(name)
         if isinstance(value, str):
             if self.is_untyped and column in self._may_miss and is_missing(value):
-                if value.strip():
-                    self._missing.setdefault(column, Counter())[value.strip()] += 1
+                self._missing.setdefault(column, Counter())[value.strip()] += 1
                 return None
             return value
         return None if isinstance(value, float) and math.isnan(value) else value
