@@ -1,6 +1,6 @@
-"""Server time of the pages of `mores view` with few runs and texts, and with 200 runs and 100,000 texts.
+"""Server time of the pages of `mores view` with few runs and texts, and with 200 runs and 100,000 texts or answers.
 
-    python benchmarks/view.py               # about half a minute; prints a table
+    python benchmarks/view.py               # about a minute; prints a table
     python benchmarks/view.py --save        # and writes results/view.json
 
 Times are those of whole requests through the ASGI app, without a network: the median and the slowest of 15, after one
@@ -23,15 +23,16 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 import mores
+from mores.benchmark.benchmark import Label, Verdict
 from mores.io import JsonlWriter, write_text
 from mores.run import MANIFEST, Manifest, Status
-from mores.types import Error, ErrorReport, Judgement, Severity
+from mores.types import Error, ErrorReport, Item, Judgement, Severity
 
 RESULTS = Path(__file__).parent / "results" / "view.json"
 WORDS = ["guests", "wear", "white", "at", "weddings", "and", "bring", "sweets", "to", "the", "family", "who", "serve"]
 SIZES = {"10 runs, 100 texts": (10, 100), "200 runs, 100,000 texts": (200, 100_000)}
-"""Runs of the folder, and the texts of its two largest runs."""
-PAIR = "run=run-000&run=run-001"
+"""Runs of the folder, and the texts or answers of its four largest runs: two that judged texts, two of a benchmark."""
+PAIR, BENCHES = "run=run-000&run=run-001", "run=run-002&run=run-003"
 PAGES = {
     "list of runs": "/",
     "list, searched": "/?q=run-1&status=complete",
@@ -41,6 +42,11 @@ PAGES = {
     "texts, searched": "/run?run=run-000&q=sweets+family+{}",
     "two runs": f"/compare?{PAIR}",
     "two runs, filtered": f"/compare?{PAIR}&change=both&language=ja",
+    "answers": "/run?run=run-002",
+    "answers, filtered": "/run?run=run-002&state=wrong&language=ja&region=JP&column:Difficulty=hard",
+    "answers, searched": "/run?run=run-002&q=sweets+family+{}",
+    "two benchmarks": f"/compare?{BENCHES}",
+    "two benchmarks, filtered": f"/compare?{BENCHES}&change=first&language=ja",
 }
 
 
@@ -62,17 +68,36 @@ def judge(number: int, chance: random.Random) -> Judgement:
     )  # fmt: skip
 
 
+def answer(number: int, chance: random.Random) -> tuple[Item, Verdict]:
+    """A graded answer of about 500 characters, the same question in every run; a third of them are wrong."""
+    asked = random.Random(number)
+    item = Item(
+        id=f"q{number}", prompt=f"Question {number}. {' '.join(asked.choices(WORDS, k=20))}?", target=("white",),
+        language=asked.choice(["ja", "ar", "en", "hi"]), region=asked.choice(["JP", "EG", "US", "IN"]),
+        metadata={"Difficulty": asked.choice(["easy", "hard"])},
+    )  # fmt: skip
+    label = Label.INCORRECT if chance.random() < 1 / 3 else Label.CORRECT
+    return item, Verdict(item_id=item.id, unit=item.id, answer=" ".join(chance.choices(WORDS, k=90)), label=label)
+
+
 def write_run(folder: Path, number: int, texts: int) -> None:
-    """Write a complete run."""
+    """Write a complete run: the third and fourth are of a benchmark, the others judged texts."""
     folder.mkdir(parents=True)
     chance = random.Random(number)
-    with JsonlWriter(folder / "judgements.jsonl") as writer:
-        for place in range(texts):
-            writer.write(judge(place, chance))
+    if number in (2, 3):
+        kind, files = "bench", {"items.jsonl": "Item", "verdicts.jsonl": "Verdict"}
+        with JsonlWriter(folder / "items.jsonl") as items, JsonlWriter(folder / "verdicts.jsonl") as verdicts:
+            for item, verdict in (answer(place, chance) for place in range(texts)):
+                items.write(item)
+                verdicts.write(verdict)
+    else:
+        kind, files = "score", {"judgements.jsonl": "Judgement"}
+        with JsonlWriter(folder / "judgements.jsonl") as writer:
+            for place in range(texts):
+                writer.write(judge(place, chance))
     manifest = Manifest(
-        kind="score", name="texts.csv", model=f"openai:model-{number % 7}", signature={}, status=Status.COMPLETE,
-        started=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number), headline="mean score 0.1",
-        files={"judgements.jsonl": "Judgement"},
+        kind=kind, name="texts.csv", model=f"openai:model-{number % 7}", signature={}, status=Status.COMPLETE,
+        started=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number), headline="mean score 0.1", files=files,
     )  # fmt: skip
     write_text(folder / MANIFEST, manifest.model_dump_json(indent=1))
 
@@ -87,15 +112,17 @@ def milliseconds(client: TestClient, address: str) -> float:
 def measure(folder: Path, runs: int, texts: int) -> dict[str, dict[str, float]]:
     """The times of all pages, in milliseconds."""
     for number in range(runs):
-        write_run(folder / f"run-{number:03}", number, texts if number < 2 else 10)
+        write_run(folder / f"run-{number:03}", number, texts if number < 4 else 10)
     app = mores.view_app(folder)
     client = TestClient(app, "http://localhost:8020")
     milliseconds(client, "/try")  # templates are compiled once, whatever there is to show
     cold = {name: milliseconds(client, PAGES[name]) for name in ("list of runs", "texts")}
-    start = time.perf_counter()
-    for number in (0, 1):
-        app.state.viewer.indexes.of(folder / f"run-{number:03}" / "judgements.jsonl", wait=True)
-    times = {"index of two runs, once": {"median": (time.perf_counter() - start) * 1000}}
+    times = {}
+    for numbers, file in (((0, 1), "judgements.jsonl"), ((2, 3), "verdicts.jsonl")):
+        start = time.perf_counter()
+        for number in numbers:
+            app.state.viewer.indexes.of(folder / f"run-{number:03}" / file, wait=True)
+        times[f"index of two {file}, once"] = {"median": (time.perf_counter() - start) * 1000}
     for name, address in PAGES.items():
         taken = [milliseconds(client, address.format(number)) for number in range(16)][1:]  # each search is a new one
         times[name] = {"median": statistics.median(taken), "slowest": max(taken)}

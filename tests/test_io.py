@@ -215,6 +215,7 @@ def test_a_column_of_that_name_is_another_matter() -> None:
             "'output' and 'Answer' may each be the text; say which one is: text=output or text=Answer",
         ),
         ('{"messages": [{"role": "user", "content": "x"}]}', NO_ANSWER),
+        ('{"messages": "x"}', "'messages' is not a list of messages, each with 'role' and 'content'"),
         ('{"text": "x", "lang": "Germn"}', "unknown language 'Germn'; did you mean German (de)?"),
         ('{"text": "x", "country": "Irann"}', "unknown region 'Irann'; did you mean Iran (IR)?"),
         ('{"text": "x", "evidence": "y"}', "'evidence' is a string, not an array; write [{\"text\": …}]"),
@@ -286,6 +287,7 @@ def test_bytes_that_are_not_utf8(name: str, content: bytes) -> None:
         ("txt,id\nx,1\n", "a.csv:1: no field 'text', but 'txt'; rename it to 'text'"),
         ("text,Promptt\nx,1\n", "a.csv:1: no field 'instruction', but 'Promptt'; rename it to 'instruction'"),
         ("text,text\nx,1\n", "a.csv:1: two columns 'text'; rename one"),
+        ("text,Model,Model\nx,1,2\n", "a.csv:1: two columns 'Model'; rename one"),
         ("id,text\n1,a\n2,a,b\n", "a.csv:3: 3 cells under 2 columns; put cells that contain ',' in quotes"),
         ("id,text\n1,\n", "a.csv:2: the text is empty; fill in 'text' or remove the row"),
         (

@@ -218,7 +218,9 @@ def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeyp
     ] * 2  # two people see each text
     listed = CliRunner().invoke(mores, ["show", str(judgements), "--html", "people.html"])
     assert listed.exit_code == 0, listed.output
+    assert "20 judgements of 10 texts: each is counted" in " ".join(listed.output.split())
     assert "20 texts, 20 judged" in listed.output
+    assert "20 judgements of 10 texts" in (tmp_path / "people.html").read_text("utf-8")
     start.database.close()
 
 

@@ -254,6 +254,16 @@ def test_mappings_and_pyarrow_tables() -> None:
         read([1])
 
 
+def test_a_frame_with_two_columns_of_a_name_is_not_read() -> None:
+    table = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    with pytest.raises(InputError, match="Table: two columns 'text'; rename one"):
+        list(read_samples(table))
+    pandas = pytest.importorskip("pandas", reason="pandas is no dependency")
+    for names in (["text", "text", "n"], ["text", 1, "1"]):
+        with pytest.raises(InputError, match=r"DataFrame: two columns '(text|1)'; rename one"):
+            mores.score(pandas.DataFrame([["a", "b", "c"]], columns=names), model="fake:clean")
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(library: str) -> None:
     module = pytest.importorskip(library, reason=f"{library} is no dependency, only its frames are read")
@@ -487,6 +497,26 @@ def test_chats_of_sharegpt_and_in_memory() -> None:
     assert judged[0].metadata == {"Rater": "Ann"}
 
 
+def test_what_of_a_chat_is_not_judged_is_reported() -> None:
+    table = SampleTable(CHATS)
+    list(table)
+    assert str(table.report).endswith(
+        "; 1 chat has earlier answers, which are not judged: only the last is, unless dialogue is set"
+        "; 1 chat has pictures, sounds or files, which the judge does not see; not read: Rater (kept)"
+    )
+    table = SampleTable([CHATS[0]])
+    list(table)
+    assert "chat" not in str(table.report)
+
+
+def test_parts_of_messages_as_other_interfaces_write_them() -> None:
+    asked = {"role": "user", "content": [{"type": "input_text", "text": "Who pays?"}]}
+    [sample] = read_samples(
+        [{"messages": [asked, {"role": "assistant", "content": [{"type": "output_text", "text": "x"}]}]}]
+    )
+    assert (sample.instruction, sample.text) == ("Who pays?", "x")
+
+
 def test_a_text_beside_a_chat() -> None:
     asked = {"role": "user", "content": "Who pays?"}
     rows = [
@@ -513,6 +543,13 @@ def test_what_is_missing_in_untyped_tables(word: str, suffix: str) -> None:
     [sample] = read_samples(f"a.{suffix}")
     assert (sample.region, sample.language, sample.metadata) == (None, None, {})
     assert (sample.text, sample.instruction) == (word or "x", word or DEFAULT_INSTRUCTION)
+
+
+def test_empty_cells_of_a_place_are_counted() -> None:
+    put("a.csv", "text,region\nx,JP\ny,\nz, \n")
+    report = check_samples("a.csv").report
+    assert not report.is_plain
+    assert str(report) == "a.csv, 3 rows: text ← text, region ← region; region is empty (2)"
 
 
 def test_what_is_missing_is_reported() -> None:

@@ -92,6 +92,7 @@ def test_a_bad_row_is_named_with_its_line_and_the_fix(tmp_path: Path, row: str, 
     ("table", "problem"),
     [
         ("Frage,answer\nq,a\n", "q.csv:1: no field 'question'; expected 'question', 'answer'"),
+        ("Frage,answer\nq,a\n", 'or write q.toml: questions = "q.csv", columns = {question = "…", answer = "…"}'),
         ("question,choices\nq,a|b\n", "q.csv:1: no field 'answer'"),
         ("question,choice0,choice1,choice2,answer\nq,a,b,c,0\n", "choices are counted from 1; rename the columns"),
         ("question,answer\n", "q.csv: contains no questions"),

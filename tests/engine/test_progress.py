@@ -19,6 +19,23 @@ def test_what_failed_is_shown_by_whose_fault_it_was() -> None:
     assert "2 failed (fault of the text)" in _describe(counts, None)
 
 
+@pytest.mark.parametrize(
+    ("calls", "seconds", "shown"),
+    [
+        (0, 40, "no calls"),
+        (1, 12.3, "1 call (12 s each)"),
+        (20, 30, "20 calls (1.5 s each)"),
+        (90, 2, "90 calls (45.0/s)"),
+    ],
+)
+def test_a_slow_judge_has_a_time_for_each_call_and_a_fast_one_a_rate(
+    calls: int, seconds: float, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = Counts(calls=calls, started=1000)
+    monkeypatch.setattr("mores.cli.progress.time.monotonic", lambda: 1000 + seconds)
+    assert _describe(counts, None) == shown
+
+
 def test_nobody_hears_of_it_but_the_counts_are_there(capfd: pytest.CaptureFixture[str]) -> None:
     progress: Progress = SILENT
     given = Counts()

@@ -215,3 +215,15 @@ def test_colours_differ_for_people_who_are_colour_blind(kind: str) -> None:
         return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
     assert min(np.linalg.norm(lab(a) - lab(b)) for a, b in combinations(drawing.PALETTE, 2)) > 15
+
+
+@pytest.mark.usefixtures("_only_svg")
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_star_stands_on_the_side_away_from_zero(sign: int, tmp_path: Path) -> None:
+    low, high = sorted((0.05 * sign, 0.6 * sign))
+    result = Result(name="a", value=0.3 * sign, low=low, high=high, n=90)
+    chart = Intervals("A", [IntervalRow("a", result, star=True)], "number", zero="no difference")
+    drawn = {path.suffix: path for path in write([chart], [], tmp_path)}[".svg"].read_text("utf-8")
+    [star] = re.findall(r'<text [^>]*?x="([\d.]+)"[^>]*>\*</text>', drawn)
+    places = {text: float(x) for x, text in re.findall(r'<text [^>]*?x="([\d.]+)"[^>]*>([−\d.]+)</text>', drawn)}
+    assert (float(star) - places["0.0"]) * sign > (places[f"{'−' * (sign < 0)}0.6"] - places["0.0"]) * sign

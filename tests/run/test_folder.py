@@ -103,6 +103,11 @@ def test_one_process_works_on_a_run(tmp_path: Path) -> None:
 def test_what_is_no_run_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no run.json in it; give the folder of a run"):
         read_manifest(tmp_path)
+    (tmp_path / "bench" / "own").mkdir(parents=True)
+    (tmp_path / "bench" / "own" / MANIFEST).touch()
+    with pytest.raises(InputError, match=r"give the folder of a run, such as .*bench.own, which is in it"):
+        read_manifest(tmp_path)
+    (tmp_path / "bench" / "own" / MANIFEST).unlink()
     with pytest.raises(InputError, match="there is no run of mores bench in it"):
         find_runs(tmp_path, "bench")
     (tmp_path / MANIFEST).write_text('{"kind": "bench"}')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -15,6 +16,7 @@ from mores.benchmark.benchmark import Verdict
 from mores.errors import Rejected
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
+from mores.studio.manage import import_files, new_campaign
 from mores.types import Failure
 from mores.view.answers import ListedAnswer
 from mores.view.index import TextIndexes
@@ -70,7 +72,7 @@ def run_of(client: TestClient, model: str) -> str:
 
 def shown(page: str) -> list[str]:
     """The ids of the answers on a page, in their order."""
-    return re.findall(r"<h2><bdi>([^<]+)</bdi></h2>", page)
+    return re.findall(r"<h2><bdi>([^<]+)</bdi>", page)
 
 
 @pytest.mark.parametrize(
@@ -169,3 +171,65 @@ def test_an_answer_has_a_star_and_a_note_too(client: TestClient) -> None:
     table = client.get("/notes.csv", params={"run": name}).text
     assert "q3,1,Ask Haruko,incorrect" in table
     assert "Question 3?" in table
+
+
+@pytest.fixture
+def in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    """A viewer of one run, with two answers in words to each of three questions; the first of the last is refused."""
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
+    rows = [f"q{n},Question {n}?,white,JP" for n in range(3)]
+    (tmp_path / "own.csv").write_text("\n".join(["id,question,answer,region", *rows]))
+    (tmp_path / "own.toml").write_text('questions = "own.csv"\ngrading = "exact"\n')
+    words = says("words", lambda n: "" if n == 2 else "A black dress.")
+    mores.bench(tmp_path / "own.toml", words, out=tmp_path / "runs", samples=2, temperature=1)
+    app = mores.view_app(tmp_path / "runs", model="fake:first-word")
+    [entry] = app.state.viewer.runs.entries().values()
+    app.state.viewer.indexes.of(entry.path / "verdicts.jsonl", wait=True)
+    return TestClient(app, HERE, follow_redirects=False)
+
+
+def give_a_star(client: TestClient, run: str, name: str) -> None:
+    form = {"id": name, "star": "on", "back": f"run={run}"}
+    assert client.post("/note", params={"run": run}, data=form, headers=OWN).status_code == 303
+
+
+def test_an_answer_in_words_is_tried_and_a_choice_is_not(client: TestClient, in_words: TestClient) -> None:
+    assert ">Try it</a>" not in client.get("/run", params={"run": run_of(client, "one")}).text
+    page = in_words.get("/run", params={"run": run_of(in_words, "words"), "q": "question 0"}).text
+    box = in_words.get("/" + unescape(re.findall(r'href="(try\?[^"]+)"', page)[0])).text
+    assert "A black dress.</textarea>" in box
+    assert 'name="instruction" dir="auto" value="Question 0?"' in box
+    assert 'name="region" value="JP"' in box
+
+
+def test_answers_in_words_come_into_a_campaign_of_the_studio(in_words: TestClient, tmp_path: Path) -> None:
+    run = run_of(in_words, "words")
+    assert "No answer of this run has a star" in in_words.get("/handover", params={"run": run}).text
+    for name in ("q0", "q0 #2", "q2"):
+        give_a_star(in_words, run, name)
+    listed = in_words.get("/run", params={"run": run, "marked": "star", "sort": "input"}).text
+    assert shown(listed) == ["q0", "q0", "q2"]
+    [code] = re.findall(r"<h3>Python</h3><pre dir=\"ltr\"><code>(.*?)</code>", listed, re.DOTALL)
+    names: dict[str, list[tuple[mores.Item, Verdict]]] = {}
+    exec(unescape(code), names)
+    assert [(item.id, verdict.sample) for item, verdict in names["answers"]] == [("q0", 0), ("q0", 1), ("q2", 0)]
+    preview = in_words.get("/handover", params={"run": run}).text
+    assert "2 with a star" in preview
+    assert "1 with a star stays here" in preview
+    assert "what the judge found" not in preview
+    assert in_words.post("/handover", params={"run": run}, data={"title": "Dresses"}, headers=OWN).status_code == 422
+    form = {"title": "Dresses", "language": "English"}
+    page = in_words.post("/handover", params={"run": run}, data=form, headers=OWN).text
+    [campaign] = (tmp_path / "runs").rglob("handover/campaign.yaml")
+    assert f"mores studio new {campaign}" in page
+    made, _ = new_campaign(tmp_path / "studio.db", campaign)
+    assert import_files(tmp_path / "studio.db", made.id, [campaign.with_name("texts.jsonl")]).items == 2
+
+
+def test_choices_are_not_handed_to_people(client: TestClient) -> None:
+    run = run_of(client, "one")
+    give_a_star(client, run, "q1")
+    page = client.get("/handover", params={"run": run}).text
+    assert "1 with a star stays here" in page
+    assert "Write the files" not in page
+    assert client.post("/handover", params={"run": run}, data={}, headers=OWN).status_code == 422

@@ -94,8 +94,10 @@ class Terminal:
 
 def _describe(counts: Counts, price: Price | None) -> str:
     """Return what was called, what it cost, and what is waited for."""
-    rate = counts.calls / max(1e-9, time.monotonic() - counts.started)
-    parts = [f"{counts.calls} calls ({rate:.1f}/s)" if counts.calls else "no calls"]
+    taken = max(1e-9, time.monotonic() - counts.started)
+    each = taken / max(1, counts.calls)
+    pace = f"{1 / each:.1f}/s" if each < 1 else f"{duration(each, int(each < 9.95))} each"
+    parts = [f"{counts.calls} {'call' if counts.calls == 1 else 'calls'} ({pace})" if counts.calls else "no calls"]
     blamed = ", ".join(f"the {blame}" + f": {n:,}" * (n < counts.failed) for blame, n in counts.blamed.items() if n)
     failed = f"failed (fault of {blamed})"
     numbers = {"known already": counts.cached, failed: counts.failed, "retries": counts.retries}

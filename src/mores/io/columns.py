@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, time
 from decimal import Decimal
@@ -83,8 +83,6 @@ class Wanted:
     """What a message names where a needed column is missing."""
     own: tuple[str, ...] = ()
     """How the header of a CSV that Mores wrote begins; there, `NA` is Namibia."""
-    all_unique: bool = False
-    """Whether columns that are not wanted count too, so that no two may have the same name."""
     _matches: dict[tuple[str, ...], ColumnMatch] = field(default_factory=dict, repr=False, compare=False)
     _problems: dict[tuple[tuple[str, ...], bool], str | None] = field(default_factory=dict, repr=False, compare=False)
 
@@ -171,6 +169,12 @@ def fold(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum()) or name
 
 
+def repeated(names: Iterable[str]) -> str:
+    """Return what is wrong where two columns have the same name, since a row keeps only one of them; else nothing."""
+    twice = next((name for name, count in Counter(names).items() if count > 1 and name), None)
+    return "" if twice is None else f"two columns {twice!r}; rename one"
+
+
 def listed(names: Sequence[str]) -> str:
     """Return the first of some names for a message."""
     return ", ".join(map(repr, names[:MOST_NAMES])) + (" and more" if len(names) > MOST_NAMES else "") or "none"
@@ -231,7 +235,11 @@ class TableReport(Record):
             text += f"; {told}" if unread else ""
         for column, words in self.missing.items():
             for word, count in words.items():
-                text += f"; {column} {word!r} was read as missing ({count:,})"
+                text += (
+                    f"; {column} {word!r} was read as missing ({count:,})"
+                    if word
+                    else f"; {column} is empty ({count:,})"
+                )
         if self.left_out:
             text += f"; left out: {self.left_out:,}"
         saved = (("encoding", self.encoding), ("delimiter", self.delimiter and repr(self.delimiter)))
@@ -262,10 +270,8 @@ class ColumnReader:
             raise self._error(source, problem, line)
         match = self.match(tuple(names))
         wanted = frozenset(name for theirs in match.names.values() for name in theirs)
-        counts = Counter(names)
-        for name, count in counts.items():
-            if count > 1 and name and (name in wanted or self.wanted.all_unique):
-                raise self._error(source, f"two columns {name!r}; rename one", line)
+        if twice := repeated(names):
+            raise self._error(source, twice, line)
         own, self.has_header = self.wanted.own, True
         self.is_untyped = source.is_untyped and not (own and tuple(names[: len(own)]) == own)
         return wanted
@@ -306,8 +312,7 @@ class ColumnReader:
         value = None if name is None else values.get(name)
         if isinstance(value, str):
             if self.is_untyped and column in self._may_miss and is_missing(value):
-                if value.strip():
-                    self._missing.setdefault(column, Counter())[value.strip()] += 1
+                self._missing.setdefault(column, Counter())[value.strip()] += 1
                 return None
             return value
         return None if isinstance(value, float) and math.isnan(value) else value

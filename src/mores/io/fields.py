@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,7 +10,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from mores.errors import InputError
-from mores.io.columns import LANGUAGE, MESSAGES, REGION, TURNS, ColumnMatch, ColumnReader, TableColumn, Wanted
+from mores.io.columns import (
+    LANGUAGE,
+    MESSAGES,
+    REGION,
+    TURNS,
+    ColumnMatch,
+    ColumnReader,
+    TableColumn,
+    TableReport,
+    Wanted,
+)
 from mores.io.dialogue import Dialogue, as_turns, read_dialogue, write_dialogue
 from mores.io.logs import as_chat, conversation, read_chat
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample, TurnSpan
@@ -66,6 +77,8 @@ def name_columns(names: Iterable[str], others: Container[str] = ()) -> Iterator[
         yield TableColumn(name, aliases, known.guesses, kind=kind, competes=known.competes)
 
 
+_EARLIER = "earlier answers, which are not judged: only the last is, unless dialogue is set"
+_MEDIA = "pictures, sounds or files, which the judge does not see"
 _CODES = 1024
 """Names of languages and regions that are looked up once."""
 
@@ -77,6 +90,8 @@ class SampleReader(ColumnReader):
         super().__init__(wanted)
         self._dialogue = dialogue
         self._codes: dict[tuple[str, str], str] = {}
+        self._told = Counter[str]()
+        """What is left out of how many chats."""
 
     def read(self, values: Mapping[str, Any], default_id: str, *, is_table: bool = False) -> Sample:
         """Return the sample in a mapping of fields; in a table, a column may be called evidence and hold none."""
@@ -106,12 +121,23 @@ class SampleReader(ColumnReader):
             fields["metadata"] = extras
         return Sample(text=text, instruction=instruction, **fields)
 
+    def report(self, *about: Any) -> TableReport:
+        """Return what was read so far, and what of chats was not."""
+        told = tuple(f"{n:,} {'chat has' if n == 1 else 'chats have'} {what}" for what, n in self._told.items() if n)
+        report = super().report(*about)
+        return report.model_copy(update={"notes": (*report.notes, *told)})
+
     def _pair(self, match: ColumnMatch, values: Mapping[str, Any]) -> tuple[str, str]:
         """Return the instruction and the text of a row: from their columns, or from a chat."""
         text, instruction = self._string(match, values, "text"), self._string(match, values, "instruction")
         if MESSAGES.name in match.single and (chat := as_chat(values[match.single[MESSAGES.name]])):
             asked, answer = read_chat(chat, answered=text is not None)
+            answers = sum(each["role"] == "assistant" and bool(each["content"].strip()) for each in chat)
+            self._told[_EARLIER] += text is None and answers > 1
             text, instruction = text or answer, instruction or asked
+            self._told[_MEDIA] += any("media" in each for each in chat)
+        elif text is None and (name := match.single.get(MESSAGES.name)) and values[name]:
+            raise InputError(f"{name!r} is not a list of messages, each with 'role' and 'content'")
         if text is None:
             raise InputError("the text is empty; fill in 'text' or remove the row")
         instruction = instruction or DEFAULT_INSTRUCTION

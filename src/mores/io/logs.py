@@ -8,6 +8,7 @@ variables, where it has any that Mores knows. All of these are kept.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -169,6 +170,11 @@ def conversation(messages: Sequence[Mapping[str, str]]) -> str:
     return "\n\n".join(f"{role.capitalize()}: {text}" for role, text in filled)
 
 
+_WORDS = ("text", "input_text", "output_text")
+_MEDIA = re.compile(r"(input_)?(image|image_url|audio|video|file|document)")
+"""The types of parts of a message."""
+
+
 def as_chat(value: Any) -> list[dict[str, str]] | None:
     """Return the messages in a value, with `role` and `content`: a list as OpenAI, Hugging Face or ShareGPT write it.
 
@@ -189,7 +195,10 @@ def as_chat(value: Any) -> list[dict[str, str]] | None:
         role, content = message.get("role", message.get("from")), message.get("content", message.get("value"))
         if not isinstance(role, str) or not isinstance(content, str | list | tuple | None):
             return None
-        messages.append({"role": _ROLES.get(role.casefold(), role.casefold()), "content": content_of(content)})
+        seen = {"role": _ROLES.get(role.casefold(), role.casefold()), "content": content_of(content)}
+        parts = content if isinstance(content, list | tuple) else ()
+        media = [part for part in parts if isinstance(part, Mapping) and _MEDIA.fullmatch(str(part.get("type")))]
+        messages.append(seen | ({"media": str(len(media))} if media else {}))
     return messages
 
 
@@ -207,7 +216,7 @@ def content_of(content: Any) -> str:
     """Return the text of a message; thoughts, pictures and calls of tools are left out."""
     if content is None or isinstance(content, str):
         return content or ""
-    texts = (part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else part for part in content)
+    texts = (part.get("text") if isinstance(part, Mapping) and part.get("type") in _WORDS else part for part in content)
     return "\n".join(text for text in texts if isinstance(text, str))
 
 

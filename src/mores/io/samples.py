@@ -11,7 +11,7 @@ from typing import Any
 
 from mores.errors import InputError
 from mores.io.arrow import BATCH, batch_values, import_parquet
-from mores.io.columns import MOST_PROBLEMS, TableColumn, TableReport
+from mores.io.columns import MOST_PROBLEMS, TableColumn, TableReport, repeated
 from mores.io.fields import EVIDENCE, SampleReader, sample_columns
 from mores.io.rows import Reading, read_rows
 from mores.io.source import ARROW, STDIN, Rows, TableRow, TableSource, find_source, spool
@@ -33,7 +33,10 @@ def frame_rows(data: Any) -> Iterator[Mapping[str, Any]]:
                 problem = f"row {number} is a {type(row).__name__}"
                 raise InputError(f"{problem}; give a path, a frame of pandas or polars, or mappings such as dicts")
             yield row
-    elif hasattr(data, "iter_rows"):  # polars
+        return
+    if twice := repeated(map(str, data.column_names if hasattr(data, "to_batches") else data.columns)):
+        raise InputError(f"{type(data).__name__}: {twice}", setting="columns")
+    if hasattr(data, "iter_rows"):  # polars
         yield from (dict(row) for row in data.iter_rows(named=True))
     elif hasattr(data, "to_batches"):  # pyarrow
         yield from (values for values in batch_values(data.to_batches()) if values is not None)

@@ -110,7 +110,8 @@ def open_texts(texts: str, settings: ScoreFileSettings) -> Iterator[Texts]:
         number = min(check.count, settings.limit or check.count)
         if check.without_instruction:
             some = f"{count(check.without_instruction)} of {count(check.count, 'text')}"
-            fix = "; if a column has it, name it: columns, such as instruction=Prompt" if check.report.unread else ""
+            asked = check.report.unread and not check.report.columns.get("instruction")
+            fix = "; if a column has it, name it: columns, such as instruction=Prompt" if asked else ""
             progress.note(f"no instruction in {some}: the judge is told “{DEFAULT_INSTRUCTION}”{fix}")
         name = "standard input" if texts == "-" else texts
         yield Texts(name, path, format_, number, check.bad, columns, check.report, settings.dialogue, seen)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import heapq
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from mores.culture import language_name, region_name
 from mores.formatting import count, number, points, show_failures, show_score, span, to
@@ -114,6 +117,8 @@ class CountedJudgements:
         self._n = self.without_instruction = 0
         self.doubtful = 0
         self._judges, self._signatures = set[str](), set[Signature]()
+        self._ids = array("q")
+        """A hash of each text's id: 8 bytes, however long the text."""
 
     def add(self, sample: Sample, judgement: Judgement, kind: Kind | None = None) -> None:
         """Count one text."""
@@ -128,12 +133,19 @@ class CountedJudgements:
         for column in self.by.values():
             column.add(sample, judgement, kind)
         self._judges.add(judgement.judge)
+        self._ids.append(hash(sample.id))
         self._signatures.add(judgement.signature)
         row = (-_ORDER[kind.state], -(judgement.score or 0.0), -place, sample, judgement)
         if len(self._worst) < self.limit:
             heapq.heappush(self._worst, row)
         elif self._worst and row > self._worst[0]:
             heapq.heapreplace(self._worst, row)
+
+    def repeated(self) -> list[str]:
+        """Return what is said where a text has several judgements, of several people for example; else nothing."""
+        texts = len(np.unique(self._ids))
+        said = f"{count(self._n, 'judgement')} of {count(texts, 'text')}: each is counted as a text"
+        return [f"{said}, so that the intervals may be too narrow"] if texts < self._n else []
 
     def data_by(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the results by the columns that were asked for, under the names that a person gave them, for JSON."""
@@ -150,7 +162,13 @@ class CountedJudgements:
         return ResultDocument(
             "cultural error report",
             title,
-            [_list(rows, summary.n), *([""] if printed else []), *printed, *show_summary(summary, self.doubtful)],
+            [
+                _list(rows, summary.n),
+                *([""] if printed else []),
+                *printed,
+                *self.repeated(),
+                *show_summary(summary, self.doubtful),
+            ],
             details=lambda: [JudgedTexts(summary.n, [text_card(*row) for row in rows])],
             opening=[
                 Tiles(summary, self.doubtful),
@@ -160,7 +178,10 @@ class CountedJudgements:
             ],
             facts=self.facts(facts),
             warning=warning,
-            cautions=[Caution("Weak", f"{sentence}.") for sentence in _weak(summary)],
+            cautions=[
+                *(Caution("Several judgements", f"{sentence}.") for sentence in self.repeated()),
+                *(Caution("Weak", f"{sentence}.") for sentence in _weak(summary)),
+            ],
             look="score",
             script=True,
             name=title,

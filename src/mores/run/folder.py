@@ -218,7 +218,9 @@ def read_manifest(path: Path) -> Manifest:
     try:
         return read_record(path / MANIFEST, Manifest, "run the command that made it again")
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no {MANIFEST} in it; give the folder of a run") from None
+        below = [f"{found.parent}" for depth in ("*", "*/*") for found in sorted(path.glob(f"{depth}/{MANIFEST}"))]
+        fix = f"such as {below[0]}, which is in it" if below else "one that a command has made"
+        raise InputError(f"{path}: there is no {MANIFEST} in it; give the folder of a run, {fix}") from None
 
 
 def open_run(path: Path | str) -> Run:

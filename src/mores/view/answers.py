@@ -11,7 +11,7 @@ from mores.benchmark.benchmark import LABELS, Verdict
 from mores.benchmark.columns import NOT_COLUMNS
 from mores.benchmark.folder import ITEMS, VERDICTS
 from mores.report.bench.answers import MEASURED, state_of
-from mores.types import Item
+from mores.types import Item, Sample
 
 RANKS = {"wrong": 0, "unscored": 1, "skipped": 2, "right": 3, MEASURED: 4}
 """Their order, the worst first."""
@@ -48,6 +48,16 @@ class ListedAnswer(NamedTuple):
     def state(self) -> str:
         """The rule or judge that grades it, in the words of pages."""
         return state_of(self.verdict)
+
+    @property
+    def sample(self) -> Sample | None:
+        """The answer as a text that a judge can read and people can mark; None for a choice and for no answer."""
+        item, verdict = self
+        if item.choices or verdict.read or not (verdict.answer or "").strip():
+            return None
+        return Sample(
+            id=self.id, instruction=item.prompt, text=verdict.answer or "", language=item.language, region=item.region
+        )
 
     @property
     def said(self) -> str:

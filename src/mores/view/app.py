@@ -44,6 +44,8 @@ RUNS = 100
 """Runs of one page."""
 LONGEST_TRIED = 20_000
 """Characters of a text in the box."""
+LONGEST_ADDRESS = 3000
+"""Characters of a text and its instruction that are taken to the box."""
 CHANGED = {
     "first": "only the first finds errors",
     "second": "only the second finds errors",
@@ -122,12 +124,13 @@ def view_app(settings: ViewAppSettings) -> FastAPI:
     async def handover(request: Request) -> Response:
         """Write the texts with a star for the studio, and say how they get there."""
         entry, form = viewer.entry(request), await read_form(request)
-        chosen = await run_in_threadpool(starred, viewer, entry)
+        chosen = [text for text in await run_in_threadpool(starred, viewer, entry) if text]
         if not chosen:
             raise InputError("no text of this run has a star; give one to each text that people should mark")
         title = form.get("title") or entry.name
-        campaign, texts = hand_over(entry.path, chosen, title, blank=form.get("begin") == "blank")
-        return viewer.page("handover.html.j2", entry=entry, judgements=chosen, campaign=campaign, texts=texts)
+        blank, spoken = form.get("begin") != "report", form.get("language", "")
+        campaign, texts = hand_over(entry.path, chosen, title, blank=blank, spoken=spoken)
+        return viewer.page("handover.html.j2", entry=entry, leaving=chosen, staying=0, campaign=campaign, texts=texts)
 
     @app.post("/try")
     async def judge(request: Request) -> Response:
@@ -199,15 +202,15 @@ def read_filters(request: Request, notes: Mapping[str, Any] | None = None) -> Fi
     )
 
 
-def starred(viewer: Viewer, entry: Entry) -> list[Judgement]:
-    """Return the texts of a run that have a star."""
+def starred(viewer: Viewer, entry: Entry) -> list[Judgement | Sample | None]:
+    """Return the texts and answers of a run that have a star; None for an answer that is no text."""
     file = viewer.file(entry, None)
     index = viewer.indexes.of(file, wait=True) if file else None
     ids = tuple(note.sample_id for note in read_notes(entry.path).values() if note.star)
     if index is None or not ids:
         return []
     found = index.find(Filters(ids=ids, sort="input"))
-    return [judgement for _, judgement in found if isinstance(judgement, Judgement)]
+    return [said.sample if isinstance(said, ListedAnswer) else said for _, said in found]
 
 
 # ---- pages -----------------------------------------------------------------------------------------------------
@@ -275,9 +278,18 @@ def card_of(place: int, judgement: Said) -> dict[str, Any]:
     """Return a text or an answer as the templates show it."""
     if isinstance(judgement, ListedAnswer):
         card = answer_card(*judgement)
-        return {"answer": card, "id": judgement.id, "anchor": _anchor(judgement.id)}
+        named = {"id": judgement.id, "anchor": _anchor(judgement.id)}
+        return {"answer": card, "to_try": _to_try(judgement.sample), **named}
     sample = judgement.sample or Sample(id=judgement.sample_id, text="")
-    return {**text_card(place, sample, judgement), "answer": None, "id": sample.id, "anchor": _anchor(sample.id)}
+    named = {"id": sample.id, "anchor": _anchor(sample.id)}
+    return {**text_card(place, sample, judgement), "answer": None, "to_try": _to_try(sample), **named}
+
+
+def _to_try(sample: Sample | None) -> dict[str, str]:
+    """Return the fields of the box for a text that fits into an address."""
+    if sample is None or len(sample.text) + len(sample.instruction) >= LONGEST_ADDRESS:
+        return {}
+    return sample.model_dump(include={"text", "instruction", "language", "region"}, exclude_none=True)
 
 
 def _anchor(identifier: str) -> str:
@@ -353,7 +365,14 @@ def show_box(viewer: Viewer, request: Request) -> Response:
 def show_handover(viewer: Viewer, request: Request) -> Response:
     """Show which texts would be handed over, before anything is written."""
     entry = viewer.entry(request)
-    return viewer.page("handover.html.j2", entry=entry, judgements=starred(viewer, entry), campaign=None, texts=None)
+    found = starred(viewer, entry)
+    leaving = [text for text in found if text]
+    values: dict[str, Any] = {
+        "leaving": leaving,
+        "staying": len(found) - len(leaving),
+        "answered": entry.kind == "bench",
+    }
+    return viewer.page("handover.html.j2", entry=entry, campaign=None, texts=None, **values)
 
 
 def export_notes(viewer: Viewer, request: Request) -> Response:

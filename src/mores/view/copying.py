@@ -70,7 +70,9 @@ def answers_code(path: Path, filters: Filters) -> str:
             tests.append(f"item.{name} == {value or None!r}")
     tests += [f"{word!r} in f'{{item.prompt}} {{verdict.answer}}'.casefold()" for word in filters.q.casefold().split()]
     if filters.ids is not None:
-        tests.append(f"item.id in {set(filters.ids) or '()'}")
+        several = any(" #" in name for name in filters.ids)
+        named = "(f'{item.id} #{verdict.sample + 1}' if verdict.sample else item.id)" if several else "item.id"
+        tests.append(f"{named} in {set(filters.ids) or '()'}")
     kept = "".join(f"\n    if {test}" for test in tests)
     opened = f"import mores\n\nrun = mores.open_run({str(path)!r})"
     return f"{opened}\nanswers = [\n    (item, verdict)\n    for item, verdict in run.answers(){kept}\n]"

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 
+from mores.culture import language
+from mores.errors import InputError
 from mores.io import json_line, read_records, to_csv, write_text
 from mores.io.private import make_folder
-from mores.types import Judgement, Record
+from mores.types import Judgement, Record, Sample
 from mores.view.answers import ListedAnswer
 
 NOTES = "notes.jsonl"
@@ -69,21 +71,30 @@ def _answer_cells(said: ListedAnswer) -> tuple[object, ...]:
     return verdict.label or "", "", item.language, item.region, item.prompt, verdict.answer
 
 
-def hand_over(folder: Path, judgements: Sequence[Judgement], title: str, *, blank: bool) -> tuple[Path, Path]:
-    """Write the campaign and the texts that the studio reads, beside the run; `blank` leaves out what was found."""
+def hand_over(
+    folder: Path, chosen: Sequence[Judgement | Sample], title: str, *, blank: bool, spoken: str = ""
+) -> tuple[Path, Path]:
+    """Write the campaign and the texts that the studio reads, beside the run.
+
+    `blank` leaves out what was found; `spoken` is the language of the texts that do not say theirs.
+    """
+    spoken = language(spoken) if spoken.strip() else ""
+    if not spoken and not all(each.language for each in chosen):
+        raise InputError("a text does not say its language: name it, so that people who know it get the text")
     target = folder / HANDED
     make_folder(target)
-    languages = sorted({each.language for each in judgements if each.language})
+    languages = sorted({each.language or spoken for each in chosen})
     settings = {"kind": "marking", "title": title[:200], "languages": languages}
     settings["begin"] = "blank" if blank else "report"
     lines = [f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in settings.items()]
-    rows = [_row(each, blank) for each in judgements]
+    rows = [_row(each, blank) | {"language": each.language or spoken} for each in chosen]
     campaign, texts = target / "campaign.yaml", target / "texts.jsonl"
     write_text(campaign, "".join(lines))
     write_text(texts, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     return campaign, texts
 
 
-def _row(judgement: Judgement, blank: bool) -> dict[str, object]:
-    names = {"instruction", "text", "language", "region"} | (set() if blank else {"judge", "report"})
-    return {"id": judgement.sample_id} | judgement.model_dump(mode="json", include=names)
+def _row(chosen: Judgement | Sample, blank: bool) -> dict[str, object]:
+    names = {"instruction", "text", "region"} | (set() if blank else {"judge", "report"})
+    name = chosen.id if isinstance(chosen, Sample) else chosen.sample_id
+    return {"id": name} | chosen.model_dump(mode="json", include=names, exclude_none=True)

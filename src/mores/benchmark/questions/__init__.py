@@ -71,6 +71,13 @@ def load_questions(file: Path) -> Benchmark:
         table = QuestionTable(path, definition.columns)
     except ConfigError as error:
         raise ConfigError(f"{_place(file, text, 'columns')}: {error}") from error
+    except InputError as error:
+        if error.setting != "columns":
+            raise
+        names = 'columns = {question = "…", answer = "…"}'
+        other = file.with_suffix(".toml").name
+        fix = f"name yours in {file.name}: {names}" if text else f'or write {other}: questions = "{file.name}", {names}'
+        raise InputError(f"{error}; {fix}") from error
     grading = definition.grading or ("choice" if table.has_choices else "judge")
     prompt = definition.prompt or read_prompt(__file__, "choice" if grading == "choice" else "short")
     for key, problem in _problems(definition, table, grading, prompt):

@@ -218,9 +218,15 @@ def _whisker(axes: Any, result: Result, y: float, row: IntervalRow, colour: str)
     mark = "s" if row.baseline else "o"
     axes.plot([result.value], [y], mark, color=colour, markerfacecolor=face, markersize=4, clip_on=False)
     if row.star and not row.second:
-        beside = (max(filter(None, (result.value, result.high)), default=0.0), y)
-        look = {"va": "center", "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.2}}  # lines may run there
-        axes.annotate("*", beside, (3, -1), textcoords="offset points", annotation_clip=False, **look)
+        left = (result.value or 0.0) < 0  # away from zero, whose line it would touch
+        end = result.low if left else result.high
+        look: dict[str, Any] = {
+            "va": "center",
+            "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 0.2},
+        }  # lines may run there
+        look |= {"xytext": (-3 if left else 3, -1), "ha": "right" if left else "left"}
+        beside = (result.value if end is None else end, y)
+        axes.annotate("*", beside, textcoords="offset points", annotation_clip=False, **look)
 
 
 def _intervals(figure: Any, chart: Intervals) -> None:

@@ -94,9 +94,7 @@ class ImportColumns(NamedTuple):
         return left - self.also - {name for name in others[:LOOKED_AT] if nearest(name, wanted, 0.8)}
 
 
-ANY = ImportColumns(
-    Wanted((*(TableColumn(name, kind="metadata") for name in ABOUT[:2]), TableColumn("id")), all_unique=True)
-)
+ANY = ImportColumns(Wanted((*(TableColumn(name, kind="metadata") for name in ABOUT[:2]), TableColumn("id"))))
 
 
 def import_columns(campaign: Campaign, stage: CampaignStage) -> ImportColumns:
@@ -107,7 +105,7 @@ def import_columns(campaign: Campaign, stage: CampaignStage) -> ImportColumns:
     fields = (field.name for field in _fields(campaign, stage))
     also = frozenset(kind.also or ())
     columns = name_columns((*list_columns(campaign, stage), *fields, "id"), also)
-    return ImportColumns(Wanted(tuple(columns), all_unique=True), also)
+    return ImportColumns(Wanted(tuple(columns)), also)
 
 
 class Imported(NamedTuple):
