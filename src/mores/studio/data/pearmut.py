@@ -46,10 +46,12 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
         rest = b',"item":%b,"item_i":%d,"user_id":%%b}\n' % (document.replace(b"%", b"%%"), number)  # in every line
         given = {repr(vote.answer): vote.answer for vote in votes}  # most people give the same answer
         begun = {key: to_json({"annotation": [{MODEL: to_annotation(answer, shown)}]}) for key, answer in given.items()}
+        lines = []
         for vote in votes:
             end, by = vote.at.timestamp(), to_json(snapshot.number(vote.person))
             actions = [{"time": end - vote.seconds, "action": "load"}, {"time": end, "action": "submit"}]
-            log.write(begun[repr(vote.answer)][:-1] + b',"actions":' + to_json(actions) + rest % by)
+            lines += [begun[repr(vote.answer)][:-1], b',"actions":', to_json(actions), rest % by]
+        log.write(b"".join(lines))
     campaign.write(b"\n]}\n")
     yield SpooledFile("campaign.json", campaign)
     yield SpooledFile("annotations.jsonl", log)

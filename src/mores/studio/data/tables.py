@@ -42,6 +42,7 @@ GROUP = 20_000
 """Rows of a Parquet file that are in memory at once; a larger table has several groups of rows."""
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _CELLS: dict[str, str] = {}
+_BOOLS = {True: "true", False: "false", None: None}
 END = "\0"
 """Ends a line until all columns are known; no text of the studio has it."""
 
@@ -390,15 +391,18 @@ def _turn(rows: Sequence[Row]) -> dict[str, list[Any]]:
 
 
 def _cells(values: list[Any]) -> list[Any]:
-    if WHOLE.isdisjoint(map(type, values)):
+    kinds = set(map(type, values))
+    if WHOLE.isdisjoint(kinds):
         return values
+    if kinds <= {bool, type(None)}:
+        return [_BOOLS[value] for value in values]
     return [_cell(value) if type(value) in WHOLE else value for value in values]
 
 
 def _cell(value: Any) -> str:
     """Return JSON; the same short lists come again and again."""
     if type(value) is bool:
-        return "true" if value else "false"
+        return str(_BOOLS[value])
     text = repr(value)
     if (known := _CELLS.get(text)) is not None:
         return known
