@@ -53,7 +53,8 @@ from mores.studio.workflow import Cast, Create, Take, act, apply
 TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 KEY = re.compile(r'name="key" value="([^"]+)"')
 LOOK = 5
-"""Seconds between looks at a job: each takes processor time of the server, too, the more the longer a job waits."""
+"""Seconds of the server's processor time between looks at a job: each takes some, too, and by the clock there would be
+more of them the busier the machine is."""
 
 
 @dataclass
@@ -301,6 +302,17 @@ def peak_memory(process: int) -> float:
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
+async def see_work(process: int) -> None:
+    """Return when a process has worked for `LOOK` seconds, or rests."""
+    used = before = cpu_seconds(process)
+    while True:
+        await asyncio.sleep(2)
+        now = cpu_seconds(process)
+        if not before < now < used + LOOK:
+            return
+        before = now
+
+
 def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequence[str]) -> list[dict[str, Any]]:
     """Processor time and memory of the figures and of each export, how soon its page answers, and others meanwhile."""
     assert server.process is not None
@@ -322,7 +334,7 @@ def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequ
                 text = await answer.read()
                 first = time.perf_counter() - start
                 while b'http-equiv="refresh"' in text:
-                    await asyncio.sleep(LOOK)
+                    await see_work(process)
                     asked = time.perf_counter()
                     await (await boss.get(f"{base}/items")).read()
                     others.append(time.perf_counter() - asked)

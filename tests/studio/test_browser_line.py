@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import delete
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores.studio.records import Role
+from mores.studio.store.campaigns import set_open
 from mores.studio.store.database import Database
+from mores.studio.store.identity import make_code
+from mores.studio.store.tables import sessions
 from mores.studio.web.visit import COOKIE
 from tests.browser import Browser, Page, binary
 from tests.studio.play import Play
@@ -106,6 +110,29 @@ def test_an_answer_that_comes_too_late_is_shown_and_not_thrown_away(play: Play, 
         page.close()
 
 
+@pytest.mark.parametrize("line", [LINE, NO_LINE], ids=["with a line", "without"])
+def test_an_answer_to_a_campaign_that_is_closed_meanwhile_stays_with_who_wrote_it(
+    play: Play, browser: Browser, line: dict[str, object]
+) -> None:
+    item = waiting_item(play)
+    with serving(play.app) as address:
+        page = taken(play, browser, address)
+        fill(page, answer=["A"], comment="My long comment")
+        set_open(play.database, play.campaign, False, notice="The results are here.")
+        page.send("Network.emulateNetworkConditions", **line)
+        page.evaluate("document.querySelector('[data-key=Enter]').click()")
+        if line is NO_LINE:
+            page.wait("document.getElementById('offline').textContent.includes('will be sent: 1')")
+            page.send("Network.emulateNetworkConditions", **LINE)
+        page.wait("document.querySelector('main .notice')?.textContent.includes('This campaign is closed')", 60)
+        shown = "[...document.querySelectorAll('textarea')].map((box) => box.value).join()"
+        assert "My long comment" in page.evaluate(shown)
+        assert page.evaluate("document.querySelector('[name=answer]:checked').value") == "A"
+        assert page.evaluate("scrollY") == 0
+        assert play.read(item).votes == ()
+        page.close()
+
+
 class Dropping:
     """The studio behind a line that breaks while it answers the first vote, which it has kept."""
 
@@ -144,3 +171,63 @@ def test_a_reply_that_gets_lost_is_asked_for_again(database: Database, browser: 
         page.close()
     assert line.votes == 2
     assert [vote.answer["answer"] for vote in play.read(item).votes] == [["A"]]
+
+
+LINE_SAYS = "document.getElementById('offline').textContent"
+
+
+def test_an_answer_waits_until_somebody_whose_session_is_over_has_signed_in_again(play: Play, browser: Browser) -> None:
+    item = waiting_item(play)
+    verifier = play.person(Role.VERIFIER, "Juma")
+    [juma] = [member.person.id for member in play.members() if member.name == "Juma"]
+    code = make_code(play.database, juma)
+    with serving(play.app) as address:
+        phone = visitor(browser, address, verifier.browser.cookies[COOKIE], width=390, height=800, touch=True)
+        phone.open(f"{address}/c/{play.campaign.id}")
+        follow(phone, ".tongues [lang=ar]")
+        follow(phone, "[data-key=n]")
+        with play.database.write() as connection:
+            connection.execute(delete(sessions))
+        fill(phone, answer=["A"])
+        phone.evaluate("document.querySelector('[data-key=Enter]').click()")
+        phone.wait(f"{LINE_SAYS}.startsWith(document.body.dataset.ended)")
+        assert "تسجيل الدخول" in phone.evaluate(LINE_SAYS)
+        assert play.read(item).votes == ()
+        follow(phone, "#offline a")
+        fill(phone, code=code)
+        follow(phone, "main form button")
+        phone.wait(f"{LINE_SAYS} === document.body.dataset.sent")
+        assert [vote.answer["answer"] for vote in play.read(item).votes] == [["A"]]
+        phone.close()
+
+
+class Gone:
+    """The studio behind a server in front of it, which says for a while that nobody answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self.gone = app, False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not self.gone:
+            await self.app(scope, receive, send)
+            return
+        headers = [(b"content-type", b"text/html"), (b"content-length", b"11")]
+        await send({"type": "http.response.start", "status": 502, "headers": headers})
+        await send({"type": "http.response.body", "body": b"Bad Gateway"})
+
+
+def test_an_answer_waits_while_a_server_in_front_finds_no_studio(play: Play, browser: Browser) -> None:
+    item = waiting_item(play)
+    front = Gone(play.app)
+    with serving(front) as address:
+        page = taken(play, browser, address)
+        front.gone = True
+        fill(page, answer=["A"])
+        page.evaluate("document.querySelector('[data-key=Enter]').click()")
+        page.wait(f"{LINE_SAYS}.includes('will be sent: 1')")
+        assert play.read(item).votes == ()
+        front.gone = False
+        page.evaluate("setTimeout(flush) > 0")  # the page that follows would end a promise
+        page.wait("location.search.startsWith('?done=')")
+        assert [vote.answer["answer"] for vote in play.read(item).votes] == [["A"]]
+        page.close()

@@ -206,6 +206,34 @@ def test_authors_finish_by_writing_and_a_revoked_link_stays_closed(play: Play) -
     assert panel.send("5f03").page.status_code == 409  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("then", ["", "pause"], ids=["closed", "paused"])
+def test_nobody_joins_a_closed_campaign_and_who_has_worked_still_gets_the_code(play: Play, then: str) -> None:
+    panel = start(play, uses="5")
+    begun, idle, late = panel.send("5f01"), panel.send("5f02"), Player(play.browser(), play)
+    panel.work(begun, 1)
+    address = panel.link.replace("{{%PROLIFIC_PID%}}", "5f03").replace("http://studio.test", "")
+    late.page = late.browser.get(address)  # the form is open while the campaign is closed
+    organiser = play.organiser()
+    organiser.open("/settings")
+    organiser.send("/open", open=then, notice="Thank you, there are enough.")
+    about = {"nationality": "Kenya", "home": "Kenya", "languages": "Swahili", "locale": "en"}
+    refused = late.browser.post(address.partition("?")[0], data=late.hidden() | about)
+    if then == "pause":
+        assert refused.url.path.startswith(f"/c/{play.campaign.id}"), "a paused campaign goes on"
+        return
+    assert refused.status_code == 409
+    assert "This campaign is closed" in refused.text
+    assert {member.participant for member in play.members()} == {"", "5f01", "5f02"}
+    assert find(play, "5f01").person.link, "places are as they were"
+    shown = Player(play.browser(), play).browser.get(address).text
+    assert "This campaign is closed" in shown
+    assert "Thank you, there are enough." in shown
+    assert 'name="participant"' not in shown, "nothing to fill in"
+    assert CODE in begun.open().text, "what they did is paid"
+    assert CODE not in idle.open().text
+    assert "This campaign is closed" in idle.open().text
+
+
 def test_quotas_by_region_and_language(play: Play) -> None:
     panel = start(play, uses="10", quotas="Kenya: 1\nGhana: 2\nSwahili: 1\nEnglish: 5")
     panel.send("k1")

@@ -2,7 +2,9 @@
 
 That two people agree says little: both may be good, or the items easy. So only rare answers count, those that at most a
 quarter of the others gave about the item. How often two people give the same rare answer by chance is learned from all
-pairs of people, in proportion to how often each of the two gives rare answers at all.
+pairs of people, in proportion to how often each of the two gives rare answers at all. Two strict raters, or two who
+know what the others do not, have more in common than chance explains, but other rare answers too: one person has hardly
+any.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ OTHERS = 2
 """Other people who must have answered about an item; fewer do not show what is rare."""
 FEWEST = 4
 """Same rare answers without which nobody is pointed out."""
+MOSTLY = 0.75
+"""The share of the rare answers of the one who gave more that are the same, at least."""
 CHANCE = 0.01
 """How often chance may point out a pair in a whole campaign; `benchmarks/copies.py` says how often it does."""
 MOST_PAIRS = 2_000_000
@@ -32,7 +36,7 @@ class SameAnswers(NamedTuple):
     same: int
     """Rare answers that both gave."""
     rare: int
-    """Rare answers of the one who gave fewer, about items that both judged."""
+    """Rare answers of the one who gave more, about items that both judged."""
 
 
 def find_copies(unit: Indices, person: Indices, label: Indices) -> list[SameAnswers]:
@@ -64,9 +68,10 @@ def find_copies(unit: Indices, person: Indices, label: Indices) -> list[SameAnsw
             for count, whose in ((mine, other), (theirs, one))
         ]
         flagged = (same >= FEWEST) & (np.maximum(*tails) * len(pairs) < CHANCE)
+    rarer = np.maximum(mine, theirs)
     found = [
-        SameAnswers(int(one[at]), int(other[at]), int(same[at]), int(min(mine[at], theirs[at])))
-        for at in np.flatnonzero(flagged)
+        SameAnswers(int(one[at]), int(other[at]), int(same[at]), int(rarer[at]))
+        for at in np.flatnonzero(flagged & (same >= MOSTLY * rarer))
     ]
     return sorted(found, key=lambda pair: (-pair.same, pair))
 

@@ -30,10 +30,10 @@ class Phrase(str):
 
     @classmethod
     def join(cls, parts: Iterable[str], separator: str = ", ") -> str:
-        """Join several texts, each of which is translated alone; empty where there is none."""
+        """Join several texts, each of which is translated alone; empty where there is none, and one stays as it is."""
         given = list(parts)
-        if not given:
-            return ""
+        if len(given) < 2:
+            return given[0] if given else ""
         phrase = super().__new__(cls, separator.join(given))
         phrase.values = {f"part{number}": part for number, part in enumerate(given)}
         phrase.template = separator.join([f"{{{name}}}" for name in phrase.values])

@@ -173,11 +173,7 @@ def list_values(form: StudioForm, content: Content, called: Mapping[str, str] | 
     known = {field.name: field for field in form.fields}
     called = called or {}
     found = []
-    places = {block: number for number, block in enumerate(form.blocks)}
-    blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
-    about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
-    names, first = list(content), next((number for number, name in enumerate(content) if name in blocks), 0)
-    for name in (*names[:first], *about, *(name for name in names[first:] if name not in blocks)):
+    for name in _order(form, content) if form.blocks else content:
         value = content[name]
         if value in ("", None, [], {}):
             continue
@@ -189,6 +185,15 @@ def list_values(form: StudioForm, content: Content, called: Mapping[str, str] | 
         else:
             found.append(FieldValue(_title(form, field), _show(field, value)))
     return found
+
+
+def _order(form: StudioForm, content: Content) -> list[str]:
+    """Return the names of a content; those about blocks stand together, in the order of the form."""
+    places = {block: number for number, block in enumerate(form.blocks)}
+    blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
+    about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
+    names, first = list(content), next((number for number, name in enumerate(content) if name in blocks), 0)
+    return [*names[:first], *about, *(name for name in names[first:] if name not in blocks)]
 
 
 def _title(form: StudioForm, field: FormField) -> str:

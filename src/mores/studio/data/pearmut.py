@@ -22,7 +22,7 @@ from mores.studio.data.snapshot import Snapshot
 from mores.studio.data.tables import Spool, SpooledFile
 from mores.studio.form import StudioForm
 from mores.studio.provenance import last_votes
-from mores.studio.records import CampaignItem, Content, ItemVote
+from mores.studio.records import CampaignItem, Content
 from mores.studio.timeline import list_values
 
 MODEL = "item"
@@ -44,8 +44,13 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
         campaign.write((b",\n" if number else b"\n") + document)
         votes = last_votes(item, stage.name) if stage else []
         rest = b',"item":%b,"item_i":%d,"user_id":%%b}\n' % (document.replace(b"%", b"%%"), number)  # in every line
-        numbers = [to_json(snapshot.number(vote.person)) for vote in votes]
-        lines = [to_json(to_line(vote, shown))[:-1] + rest % by for vote, by in zip(votes, numbers, strict=True)]
+        given = {repr(vote.answer): vote.answer for vote in votes}  # most people give the same answer
+        begun = {key: to_json({"annotation": [{MODEL: to_annotation(answer, shown)}]}) for key, answer in given.items()}
+        lines = []
+        for vote in votes:
+            end, by = vote.at.timestamp(), to_json(snapshot.number(vote.person))
+            actions = [{"time": end - vote.seconds, "action": "load"}, {"time": end, "action": "submit"}]
+            lines += [begun[repr(vote.answer)][:-1], b',"actions":', to_json(actions), rest % by]
         log.write(b"".join(lines))
     campaign.write(b"\n]}\n")
     yield SpooledFile("campaign.json", campaign)
@@ -70,22 +75,18 @@ def to_item(
     return {"item_id": item.id, "src": snapshot.campaign.kind.headline(item), "tgt": {MODEL: text}, OURS: kept}
 
 
-def to_line(vote: ItemVote, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a line of the log begins: a vote about an item, and when it was given."""
+def to_annotation(answer: Content, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an answer about an item as the log has it."""
     part = item.get(OURS, {}).get("part")
-    marks = [mark for value in vote.answer.values() if isinstance(value, list) for mark in value]
+    marks = [mark for value in answer.values() if isinstance(value, list) for mark in value]
     spans = [mark for mark in marks if isinstance(mark, dict) and isinstance(mark.get("start"), int)]
-    score = next((_number(vote.answer[name]) for name in SCORES if name in vote.answer), None)
-    comment = vote.answer.get("comment")
-    given = {
-        "score": score,
+    comment = answer.get("comment")
+    return {
+        "score": next((_number(answer[name]) for name in SCORES if name in answer), None),
         "error_spans": [to_span(span) for span in spans if span.get("part", part) == part],
         "textfield": comment if isinstance(comment, str) else None,
-        OURS: vote.answer,
+        OURS: answer,
     }
-    end = vote.at.timestamp()
-    actions = [{"time": end - vote.seconds, "action": "load"}, {"time": end, "action": "submit"}]
-    return {"annotation": [{MODEL: given}], "actions": actions}
 
 
 def _number(value: Any) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
@@ -35,7 +34,7 @@ class StoredItems(Sequence[CampaignItem]):
         mine = (items.c.campaign == campaign.id, items.c.is_check == false())
         for rows in connection.execute(query.where(*mine).execution_options(yield_per=PAGE)).partitions():
             self.ids += [row[0] for row in rows]
-            page = zlib.compress("\n".join(row[1] for row in rows).encode(), 1)
+            page = "\n".join([row[1] for row in rows]).encode()
             self._pages.append((self._file.tell(), len(page)))
             self._file.write(page)
             report()
@@ -69,7 +68,7 @@ class StoredItems(Sequence[CampaignItem]):
     def _lines(self, page: int) -> list[bytes]:
         start, size = self._pages[page]
         self._file.seek(start)
-        return zlib.decompress(self._file.read(size)).split(b"\n")
+        return self._file.read(size).split(b"\n")
 
 
 @dataclass(frozen=True)

@@ -178,13 +178,18 @@ async function send(form, button, kept) {
     } catch { answer = undefined; }
     if (!navigator.onLine) break;
   }
-  if (!answer || answer.status === 401 || answer.status === 503) {
+  if (!answer || answer.status === 401 || answer.status > 500) { // above 500: a server in front finds no studio, too
     queue([...waiting(), { path, body, at: Date.now() }]);
     localStorage.removeItem(kept);
     show(why(answer));
     return;
   }
   for (const each of form.querySelectorAll("button")) each.disabled = false;
+  if (answer.status === 409) { // too late: the page stays, with what was written
+    tell((await answer.json().catch(() => ({}))).error ?? "");
+    scrollTo(0, 0);
+    return;
+  }
   if (button?.name) { // the server draws the page that says what is wrong
     const hidden = document.createElement("input");
     Object.assign(hidden, { type: "hidden", name: button.name, value: button.value });
@@ -244,6 +249,11 @@ function show(text = "") {
   const line = document.getElementById("offline");
   line.textContent = text || (count ? `${later} ${count}` : navigator.onLine ? "" : offline);
   line.hidden = !line.textContent;
+  if (text && text === document.body.dataset.ended) {
+    const link = document.createElement("a");
+    Object.assign(link, { href: `${root}/login`, textContent: document.body.dataset.login });
+    line.append(" ", link);
+  }
 }
 addEventListener("online", () => { show(); if (person) flush(); });
 addEventListener("offline", () => show());
