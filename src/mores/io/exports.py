@@ -225,6 +225,11 @@ def _lengthen(
         error = source.error(f"{what}; say how they are named, for example {{question}} [{{model}}]", 1)
         error = InputError(f"{error}; the columns are {listed(shown)}", setting="wide")
         raise error
+    first_with: dict[tuple[tuple[str, str], ...], str] = {}
+    for name, groups in parts.items():
+        if (other := first_with.setdefault(tuple(groups.items()), name)) != name:
+            what = " and ".join(f"{ours} {part!r}" for ours, part in groups.items())
+            raise source.error(f"columns {other!r} and {name!r} are both {what}; reword one of them, or remove it", 1)
     person = _person(names, chosen)
     long, empty = [], 0
     for number, row in enumerate(rows, 1):

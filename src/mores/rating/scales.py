@@ -32,7 +32,7 @@ class RatingScale:
 
     def __str__(self) -> str:
         return (
-            f"{self.name.rstrip('-0123456789')} in {len(self.points)} points ({', '.join(p[0] for p in self.points)})"
+            f"{self.name.partition('-')[0]} in {len(self.points)} points ({', '.join(p[0] for p in self.points)})"
         )
 
     def values(self, words: Iterable[str], low: float) -> dict[str, str]:
