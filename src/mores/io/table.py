@@ -62,8 +62,7 @@ def read_table(
     if shape is not None and is_export(list(names)):
         rows, notes = unfold(source, rows, find_program(list(names)), shape, wanted.chosen)
         names = dict.fromkeys(name for row in rows for name in row.values)
-        if lost := [name for name in repeated if name not in names]:
-            raise source.error(f"two columns {lost[0]!r}; reword the question of one of them, so that both are read", 1)
+        check_lost(source, [name for name in repeated if name not in names])
         reader.choose(source, list(names), None)
     elif not source.is_untyped:  # rows of JSON may have different fields: all of them together have the columns
         reader.choose(source, list(names), None)
@@ -79,3 +78,9 @@ def read_table(
     reader.rows = len(read)
     report = reader.report(source, reading.encoding, reading.delimiter).model_copy(update={"notes": notes})
     return WholeTable(source, read, report, others)
+
+
+def check_lost(source: TableSource, lost: Sequence[str]) -> None:
+    """Refuse columns of the same name that are people's answers: only the last would be read."""
+    if lost:
+        raise source.error(f"two columns {lost[0]!r}; reword the question of one of them, so that both are read", 1)
