@@ -16,7 +16,7 @@ from mores.benchmark.folder import open_bench_run
 from mores.errors import ConfigError
 from mores.planning.assumptions import PRESETS, components, item_spread
 from mores.planning.records import StudyPlan
-from mores.planning.simulation import centre_of, mean_estimates, observe, spread_of
+from mores.planning.simulation import centre_of, mean_estimates, normal, observe, spread_of
 from mores.rating.agreement import alpha_of
 from mores.rating.ratings import Rating, read_ratings
 from mores.report.base.page import render_page
@@ -38,18 +38,22 @@ def planned(measure: str, **settings: Any) -> float:
     return outcome.power.value
 
 
-def test_single_precision_moves_no_end_of_an_interval() -> None:
-    """Of 20,000 differences of ratings in each study, against the same sums in double precision."""
-    items, raters = 2000, 10
+def test_a_mean_over_raters_and_items_is_that_of_sums_by_hand() -> None:
+    items, raters = 200, 10
     values = np.rint(np.random.default_rng(3).normal(0.02, 1.2, (8, items, raters)))
-    found = mean_estimates(values.astype(np.float32), np.tile(np.arange(raters), (items, 1)), raters, 0.025)
+    found = mean_estimates(values, np.tile(np.arange(raters), (items, 1)), raters, 0.025)
     rest, n = values - values.mean((1, 2), keepdims=True), items * raters
     sums = (rest.sum(2) ** 2).sum(1) / n**2 * items / (items - 1), (rest.sum(1) ** 2).sum(1) / n**2 * raters / 9
     single = (rest**2).sum((1, 2)) / n / (n - 1)
     variance = np.maximum(sums[0] + sums[1] - single, np.maximum(*sums))
     df = variance**2 / (sums[0] ** 2 / (items - 1) + sums[1] ** 2 / 9 + single**2 / (n - 1))
     low = values.mean((1, 2)) - np.sqrt(variance) * stats.t.isf(0.025, df)
-    assert found.low == pytest.approx(low, abs=1e-5)
+    assert found.low == pytest.approx(low)
+
+
+def test_draws_are_in_double_precision() -> None:
+    """Where a draw is at the edge of being drawn again, single precision may decide otherwise on another processor."""
+    assert normal(np.random.default_rng(0), 2.0, 3) == pytest.approx(2 * np.random.default_rng(0).normal(size=3))
 
 
 def test_power_of_ratings_is_that_of_the_librarys_permutation_of_questions() -> None:

@@ -86,6 +86,20 @@ def test_names_of_qualtrics_columns_may_have_the_question_and_the_model(tmp_path
         open_ratings(path, wide="{quality}")
 
 
+def test_questions_of_the_same_words_are_refused(tmp_path: Path) -> None:
+    """Only the last of them was read."""
+    forms, qualtrics = tmp_path / "forms.csv", tmp_path / "qualtrics.csv"
+    forms.write_text("Timestamp,Rate [a],Rate [b],Rate [a],Rate [b],Why?,Why?\n2024/05/01,5,2,4,3,x,y\n")
+    with pytest.raises(InputError, match=r"forms.csv:1: two columns 'Rate \[a\]'; reword the question of one of them"):
+        open_ratings(forms)
+    forms.write_text("Timestamp,Rate [a],Rate [b],Why?,Why?\n2024/05/01,5,2,x,y\n")
+    assert len(open_ratings(forms).ratings) == 2
+    texts = "Start Date,Response ID,Rate - a,Rate - b,Rate - a,Rate - b"
+    qualtrics.write_text(f"StartDate,ResponseId,Q1_1,Q1_2,Q2_1,Q2_2\n{texts}\n2024-05-01,R_1,5,2,4,3\n")
+    with pytest.raises(InputError, match="columns 'Q1_1' and 'Q2_1' are both question 'Rate' and model 'a'; reword"):
+        open_ratings(qualtrics)
+
+
 def test_people_whose_submission_does_not_count_are_left_out() -> None:
     file, note = keep_participants(open_ratings(HERE / "qualtrics.csv"), HERE / "prolific.csv")
     assert {each.annotator for each in file.ratings} == {"60d5f0a1", "60d5f0b2"}
@@ -199,7 +213,7 @@ def test_words_are_read_only_where_one_scale_has_them() -> None:
     with pytest.raises(InputError, match=r"'Agree' may be agreement in 5 points .* say its bounds") as e:
         read_words({"Agree"}, None)
     assert e.value.setting == "scale"
-    with pytest.raises(InputError, match="say the number of each word") as e:
+    with pytest.raises(InputError, match=r"; or quality in 5 points .*; say the number of each word") as e:
         read_words({"poor", "fair", "good"}, (1, 5))
     assert e.value.setting == "alias"
 

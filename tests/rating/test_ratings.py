@@ -96,6 +96,7 @@ def test_two_answers_of_a_model_to_a_question_are_two_answers(tmp_path: Path) ->
     ("change", "message"),
     [
         ({"rating": "goood"}, r"ratings.jsonl:2: unknown rating 'goood'; did you mean 'good'\? expected a number"),
+        ({"rating": 1e-300}, r"jsonl:2: rating is 1e-300; expected 0, or a number of 1e-09 or more"),
         ({"rating": 1e308}, r"jsonl:2: rating is 1e\+308; expected a number from -1,000,000,000 to 1,000,000,000"),
         ({"seconds": 1e300}, r"jsonl:2: seconds is 1e\+300; expected a number from 0 to 1,000,000,000"),
         ({"factuality": "majr"}, r":2: unknown factuality 'majr'; did you mean 'major'\? expected none, minor, major"),

@@ -163,9 +163,10 @@ def test_models_that_settle_the_ratings_have_no_estimate() -> None:
     rows = [r for n in range(10) for r in rated(str(n), apple=1 + n % 2, banana=4 + n % 2)]
     study = analyse(rows)
     assert "separation: no finite estimate of model[banana]" in failure_of(study)
-    assert study.headline == "banana is rated highest: mean 4.50 of 5; against apple p < 0.001"  # in points
-    separated = analyse(rows, analysis="calmqa")
-    assert separated.headline.endswith("; whether models differ could not be tested")
+    assert study.points
+    assert study.points.failure == "the ratings have no spread beside these effects"  # it would be 3.00 [3.00, 3.00]
+    for each in (study, analyse(rows, analysis="calmqa")):
+        assert each.headline == "banana has the highest mean 4.50 of 5; whether models differ could not be tested"
 
 
 def test_ratings_that_are_all_the_same_are_a_failure() -> None:
@@ -288,6 +289,33 @@ def test_two_raters_say_nothing_about_other_raters(people: int, over: bool) -> N
     assert ("annotator" in study.points.formula) == (people > 1), "two are a fixed effect"
     same = study.spread("a").mean == before.spread("a").mean
     assert same != over, "with three raters the interval of a mean is over raters too"
+
+
+def test_one_question_says_nothing_about_others() -> None:
+    """The two answers are the two models: the variance of answers was the value from which the search began."""
+    dice = random.Random(1)
+    rows = [
+        rating(model=model, annotator=f"r{r}", rating=dice.choice([2, 3, 4]) + (model == "a"))
+        for r in range(12) for model in "ab"
+    ]  # fmt: skip
+    study = analyse(rows)
+    assert study.points
+    assert study.points.formula == "rating ~ model + (1 | annotator)"
+    assert "the variance of answer cannot be told from the fixed effects" in study.points.notes
+    assert study.points.population == (
+        "95% intervals of differences are about other raters like these 12 raters: 1 question cannot say how others "
+        "would be rated"
+    )
+    assert study.ranking
+    assert not study.ranking.over_raters, "an interval over one question is about other questions"
+
+
+@pytest.mark.parametrize("questions", [1, 20])
+def test_ratings_without_chance_are_no_test(questions: int) -> None:
+    """One rater always gives a point more, or rated a single question."""
+    rows = [row for n in range(questions) for row in rated(str(n), apple=2 + n % 4, banana=1 + n % 4)]
+    assert analyse(rows).headline.endswith("of 5; whether models differ could not be tested")
+    assert analyse(rows).headline.startswith("apple has the highest mean")
 
 
 def test_a_difference_that_is_not_shown_is_not_called_highest() -> None:
@@ -420,7 +448,7 @@ def test_no_model_is_rated_highest_because_its_bad_answers_were_skipped() -> Non
 
 
 def test_a_model_is_rated_highest_whatever_was_skipped() -> None:
-    rows = [row for n in range(40) for row in rated(str(n), apple=1 + n % 2, banana=4 + n % 2)]
+    rows = [row for n in range(40) for row in rated(str(n), apple=1 + n % 2, banana=4 + n // 2 % 2)]
     rows[1] = rows[1].model_copy(update={"rating": None})
     study = analyse(rows)
     assert study.is_decided

@@ -225,6 +225,7 @@ def _lengthen(
         error = source.error(f"{what}; say how they are named, for example {{question}} [{{model}}]", 1)
         error = InputError(f"{error}; the columns are {listed(shown)}", setting="wide")
         raise error
+    _check_unlike(source, parts)
     person = _person(names, chosen)
     long, empty = [], 0
     for number, row in enumerate(rows, 1):
@@ -248,6 +249,15 @@ def _lengthen(
     if empty:
         notes.append(f"{empty:,} empty cells are answers that a person was not shown or skipped, and are left out")
     return long
+
+
+def _check_unlike(source: TableSource, parts: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse two columns of the same question and model: only one of them would be read."""
+    first: dict[tuple[tuple[str, str], ...], str] = {}
+    for name, groups in parts.items():
+        if (other := first.setdefault(tuple(groups.items()), name)) != name:
+            what = " and ".join(f"{ours} {part!r}" for ours, part in groups.items())
+            raise source.error(f"columns {other!r} and {name!r} are both {what}; reword one of them, or remove it", 1)
 
 
 def _person(names: Iterable[str], chosen: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +40,10 @@ def read_table(
     def is_export(names: Sequence[str]) -> bool:
         return shape is not None and (is_shaped or bool(wanted.problem(tuple(names)) and find_program(names)))
 
+    repeated: list[str] = []
+
     def choose(table: TableSource, names: Sequence[str], line: int | None) -> Container[str] | None:
+        repeated[:] = [name for name, count in Counter(names).items() if name and count > 1]
         return None if is_export(names) else reader.choose(table, names, line)
 
     reading = Reading(choose, wanted.known)
@@ -58,6 +62,7 @@ def read_table(
     if shape is not None and is_export(list(names)):
         rows, notes = unfold(source, rows, find_program(list(names)), shape, wanted.chosen)
         names = dict.fromkeys(name for row in rows for name in row.values)
+        check_lost(source, [name for name in repeated if name not in names])
         reader.choose(source, list(names), None)
     elif not source.is_untyped:  # rows of JSON may have different fields: all of them together have the columns
         reader.choose(source, list(names), None)
@@ -73,3 +78,9 @@ def read_table(
     reader.rows = len(read)
     report = reader.report(source, reading.encoding, reading.delimiter).model_copy(update={"notes": notes})
     return WholeTable(source, read, report, others)
+
+
+def check_lost(source: TableSource, lost: Sequence[str]) -> None:
+    """Refuse columns of the same name that are people's answers: only the last would be read."""
+    if lost:
+        raise source.error(f"two columns {lost[0]!r}; reword the question of one of them, so that both are read", 1)

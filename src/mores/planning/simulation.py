@@ -23,7 +23,7 @@ from scipy.special import ndtr
 from mores.planning.records import Assumed, StudyDesign
 from mores.rating.agreement import FEWEST
 
-Floats = npt.NDArray[np.floating]
+Floats = npt.NDArray[np.float64]
 MOST_CELLS = 1_000_000
 """Ratings that are simulated at once."""
 
@@ -70,8 +70,8 @@ class Trial:
 
 
 def normal(rng: np.random.Generator, spread: float, *shape: int) -> Floats:
-    """Return effects with a standard deviation, in single precision: its seven digits are enough for a power."""
-    return rng.standard_normal(shape, dtype=np.float32) * np.float32(spread)
+    """Return effects with a standard deviation; in single precision other processors might draw others."""
+    return rng.standard_normal(shape) * spread
 
 
 def mean_estimates(values: Floats, places: npt.NDArray[np.intp], raters: int, tail: float) -> Estimates:
@@ -81,16 +81,16 @@ def mean_estimates(values: Floats, places: npt.NDArray[np.intp], raters: int, ta
     """
     studies, items, each = values.shape
     n = items * each
-    mean = values.mean((1, 2), dtype=np.float64)
-    rest = (values - mean[:, None, None]).astype(np.float32)
+    mean = values.mean((1, 2))
+    rest = values - mean[:, None, None]
     by_item = (rest.sum(2) ** 2).sum(1) / n**2 * items / (items - 1)
-    variance, degrees = by_item.astype(np.float64), np.full(studies, items - 1.0)
+    variance, degrees = by_item, np.full(studies, items - 1.0)
     if raters > 1:
-        member = np.zeros((n, raters), dtype=np.float32)
+        member = np.zeros((n, raters))
         member[np.arange(n), places.ravel()] = 1
         by_rater = ((rest.reshape(studies, n) @ member) ** 2).sum(1) / n**2 * raters / (raters - 1)
         single = (rest**2).sum((1, 2)) / n / (n - 1)
-        variance = np.maximum(by_item + by_rater - single, np.maximum(by_item, by_rater)).astype(np.float64)
+        variance = np.maximum(by_item + by_rater - single, np.maximum(by_item, by_rater))
         parts = by_item**2 / (items - 1) + by_rater**2 / (raters - 1) + single**2 / (n - 1)
         degrees = np.maximum(1.0, variance**2 / np.maximum(parts, 1e-30))
     return Estimates.around(mean, np.sqrt(variance), tail, degrees)
@@ -136,7 +136,7 @@ def simulate_ratings(rng: np.random.Generator, trial: Trial, studies: int) -> Es
     people, items = normal(rng, rater, studies, design.raters), normal(rng, item, studies, design.items, 1)
     ratings = []
     for half in (trial.difference / 2, -trial.difference / 2):
-        centre = np.float32(centre_of(assumed.value + half, spread, trial.scale))
+        centre = centre_of(assumed.value + half, spread, trial.scale)
         level = people + normal(rng, slope, studies, design.raters) + centre
         values = normal(rng, residual, studies, *places.shape)
         values += trial.spread(level)
@@ -153,8 +153,8 @@ def simulate_wins(rng: np.random.Generator, trial: Trial, studies: int) -> Estim
     values = trial.spread(normal(rng, spreads[0], studies, design.raters)) + normal(
         rng, spreads[1], studies, design.items, 1
     )
-    wins = (values + normal(rng, 1.0, studies, *places.shape) > -level).astype(np.float32)
-    return mean_estimates(wins - np.float32(0.5), places, design.raters, trial.tail)
+    wins = (values + normal(rng, 1.0, studies, *places.shape) > -level).astype(np.float64)
+    return mean_estimates(wins - 0.5, places, design.raters, trial.tail)
 
 
 def simulate_accuracy(rng: np.random.Generator, trial: Trial, studies: int) -> Estimates:
@@ -164,7 +164,7 @@ def simulate_accuracy(rng: np.random.Generator, trial: Trial, studies: int) -> E
     shares = trial.assumed.value, trial.assumed.value - trial.difference
     levels = [stats.norm.ppf(share) * (1 + spread**2) ** 0.5 for share in shares]
     correct = [easy + normal(rng, 1.0, *easy.shape) > -level for level in levels]
-    return _paired(correct[0].astype(np.float32) - correct[1], trial)
+    return _paired(correct[0].astype(np.float64) - correct[1], trial)
 
 
 def simulate_scaled(rng: np.random.Generator, trial: Trial, studies: int) -> Estimates:
@@ -178,8 +178,8 @@ def simulate_scaled(rng: np.random.Generator, trial: Trial, studies: int) -> Est
 def _paired(values: Floats, trial: Trial) -> Estimates:
     """Return the mean of each study's items."""
     n = values.shape[1]
-    error = values.std(1, ddof=1, dtype=np.float64) / n**0.5
-    return Estimates.around(values.mean(1, dtype=np.float64), error, trial.tail, n - 1)
+    error = values.std(1, ddof=1) / n**0.5
+    return Estimates.around(values.mean(1), error, trial.tail, n - 1)
 
 
 def simulate_correlation(rng: np.random.Generator, trial: Trial, studies: int) -> Estimates:
@@ -197,7 +197,7 @@ def simulate_correlation(rng: np.random.Generator, trial: Trial, studies: int) -
 
     def correlate(first: Floats, second: Floats) -> Floats:
         x, y = (each - each.mean(1, keepdims=True) for each in (first, second))
-        return np.asarray((x * y).sum(1) / np.sqrt((x**2).sum(1) * (y**2).sum(1)), dtype=np.float64)
+        return np.asarray((x * y).sum(1) / np.sqrt((x**2).sum(1) * (y**2).sum(1)))
 
     first, second, between = correlate(people, judges[0]), correlate(people, judges[1]), correlate(*judges)
     spread = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
@@ -217,8 +217,8 @@ def simulate_agreement(rng: np.random.Generator, trial: Trial, studies: int) -> 
     values = values + normal(rng, assumed.residual * unit, studies, items, each)
     null = assumed.value - trial.difference
     if design.raters >= FEWEST:
-        return _alpha_over_raters(values.astype(np.float64), trial, null)
-    of_items = values.mean(2, dtype=np.float64)
+        return _alpha_over_raters(values, trial, null)
+    of_items = values.mean(2)
     between = each * of_items.var(1, ddof=1)
     within = ((values - of_items[:, :, None]) ** 2).sum((1, 2)) / (items * (each - 1))
     ratio, degrees = between / within, (items - 1, items * (each - 1))

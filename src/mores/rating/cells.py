@@ -18,7 +18,8 @@ from mores.rating.scales import to_number
 from mores.types import Record
 
 LARGEST = 1_000_000_000
-"""The largest number that a cell may have, and the smallest with a minus: squares of larger ones overflow."""
+"""The largest number that a cell may have, and the smallest with a minus: squares of larger ones overflow, as
+those of numbers that are nearer to 0 than one divided by it vanish."""
 Row = Mapping[str, object]
 E = TypeVar("E", bound=StrEnum)
 R = TypeVar("R", bound=Record)
@@ -84,6 +85,8 @@ class RatingCells:
             raise self._unknown(column, text, list(self._replacements.get(column, {})), "a number")
         if abs(number) > LARGEST:
             raise InputError(f"{column} is {number:g}; expected a number from {max(least, -LARGEST):,} to {LARGEST:,}")
+        if 0 < abs(number) < 1 / LARGEST:
+            raise InputError(f"{column} is {number:g}; expected 0, or a number of {1 / LARGEST:g} or more")
         return number
 
     def count(self, column: str, row: Row) -> int | None:

@@ -66,11 +66,14 @@ def measure_points(ratings: Sequence[Rating], groups: Groups) -> tuple[Points, F
             failure = str(error)
             continue
         total = sqrt(sum(variance.variance for variance in fitted.variances))
+        left = [variance.group for variance in fitted.variances]
+        formula = " + ".join([formula.partition(" + (")[0], *(f"(1 | {term})" for term in terms if term in left)])
+        these = number["question"] == 1 or ("question" in terms and "question" not in left)
         return Points(
             formula=formula,
             n=len(rows),
             notes=fitted.notes,
-            population=describe_population(over_raters, number, languages),
+            population=describe_population(over_raters, number, languages, these),
             over_raters=over_raters,
             variances=tuple(GroupVariance(**asdict(variance)) for variance in fitted.variances),
             differences={
@@ -105,9 +108,12 @@ def fixed_terms(varied: Sequence[str], beside: Sequence[str]) -> list[list[str]]
     return [*both, [*varied, *beside], list(varied), *([name] for name in varied)]
 
 
-def describe_population(over_raters: bool, number: Mapping[str, int], languages: int) -> str:
-    """Return what the intervals are about."""
+def describe_population(over_raters: bool, number: Mapping[str, int], languages: int, these: bool) -> str:
+    """Return what the intervals are about; `these` where questions say nothing about others."""
     people, questions = count(number["annotator"], "rater"), count(number["question"], "question")
+    if these:
+        whose = f"other raters like these {people}" if over_raters else "other ratings by these raters"
+        return f"95% intervals of differences are about {whose}: {questions} cannot say how others would be rated"
     if over_raters:
         return f"95% intervals are about other raters and other questions like these {people} and {questions}"
     few = "one rater" if number["annotator"] == 1 else "these raters"

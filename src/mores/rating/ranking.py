@@ -61,6 +61,7 @@ def rank_models(ratings: Sequence[Rating], groups: Groups, over_raters: bool = F
     if not every.whole.any():
         return None
     over_raters = over_raters and len(set(every.raters[every.whole].tolist())) >= FEWEST
+    over_raters = over_raters and len(set(every.questions[every.whole].tolist())) > 1
     types = [None, *groups.types] if len(groups.types) > 1 else [None]
     of_type = {type_: every if type_ is None else every.of(every.types == type_) for type_ in types}
     return Ranking(

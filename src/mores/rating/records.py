@@ -410,7 +410,9 @@ class RatingStudy(Record):
         differences = self._main_differences()
         tests = _against(differences, str(best.model))
         others = [d.p for d in differences if best.model in (d.first.get("model"), d.second.get("model"))]
-        if self.points and others and max(others) >= SIGNIFICANT and min(others) >= SIGNIFICANT:
+        if not differences:
+            return f"{best.model} has the highest {figure}{tests}"
+        if self.points and others and min(others) >= SIGNIFICANT:
             return f"{best.model} has the highest {figure}, but no difference from another model is shown{tests}"
         return f"{best.model} is rated highest: {figure}{tests}"
 

@@ -31,9 +31,7 @@ class RatingScale:
         self.places = {word: place for place, words in enumerate(self.points) for word in words}
 
     def __str__(self) -> str:
-        return (
-            f"{self.name.rstrip('-0123456789')} in {len(self.points)} points ({', '.join(p[0] for p in self.points)})"
-        )
+        return f"{self.name.partition('-')[0]} in {len(self.points)} points ({', '.join(p[0] for p in self.points)})"
 
     def values(self, words: Iterable[str], low: float) -> dict[str, str]:
         """Return the number of each word."""

@@ -79,8 +79,18 @@ def test_ratings_that_fixed_effects_fit_perfectly_are_refused(scores: tuple[int,
     """Whether rounding leaves a residual of exactly zero depends on the numbers and on the processor."""
     rows = [(score, model, rater) for model, score in zip("abc", scores, strict=True) for rater in "pq" * 3]
     ratings, models, raters = zip(*rows, strict=True)
-    with pytest.raises(ValueError, match="no spread beside the fixed effects"):
+    with pytest.raises(ValueError, match="no spread beside these effects"):
         fit_linear(MixedModel("rating", ("m",), ("r",)), {"rating": ratings, "m": models, "r": raters})
+
+
+def test_terms_that_the_fixed_effects_settle_are_left_out() -> None:
+    """R's lmer() gives 0.78 for the standard deviation of answers here, and any other would be as likely."""
+    rng = np.random.default_rng(0)
+    data: Data = {"m": ["a", "b"] * 12, "r": [n // 2 for n in range(24)], "y": rng.normal(size=24).tolist()}
+    found, alone = (fit_linear(MixedModel("y", ("m",), terms), data | {"answer": data["m"]})
+                    for terms in (("r", "answer"), ("r",)))  # fmt: skip
+    assert found.notes[0] == "the variance of answer cannot be told from the fixed effects"
+    assert (found.variances, contrasts(found, ("m",))) == (alone.variances, contrasts(alone, ("m",)))
 
 
 def test_taking_the_system_apart_gives_what_solving_it_at_once_gives(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,7 @@ def _ratings(study: RatingStudy, tables: Mapping[str, Grid]) -> list[PageBlock]:
     if not study.scale:
         return []
     by_model = [IntervalRow(str(each.model), each.mean) for each in study.by_mean]
-    about = (study.points.population if study.points else "") or "95% intervals over questions"
+    about = forms.about_means(study) or "95% intervals over questions"
     body: list[PageBlock] = [
         Paragraph(f"On a scale from {study.scale[0]:g} to {study.scale[-1]:g}; {about}."),
         Intervals("Mean rating by model", by_model, "number"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
-from mores.formatting import NOTHING, SIGNIFICANT, number, p_equals, p_value, percent, shares, span
+from mores.formatting import NOTHING, SIGNIFICANT, count, number, p_equals, p_value, percent, shares, span
 from mores.metric.groups import FEWEST
 from mores.rating.agreement import FEWEST as FEWEST_RATERS
 from mores.rating.comments import CodeCount, CommentCoding
@@ -103,7 +103,7 @@ def ratings_table(study: RatingStudy, groups: Iterable[Distribution], title: str
 
 def about_means(study: RatingStudy) -> str:
     """Return the population that intervals of means are about."""
-    return study.points.population if study.points else ""
+    return (study.points.population or "95% intervals are about other questions") if study.points else ""
 
 
 def column_tables(study: RatingStudy) -> dict[str, Grid]:
@@ -319,8 +319,8 @@ def placings_table(ranking: Ranking, crossed: bool) -> Grid:
 def ranking_note(ranking: Ranking, crossed: bool) -> str:
     """Return where the places are from."""
     origin = "derived from the ratings: answers with the same rating tie" if ranking.derived else "as people ranked"
-    left = f"; {ranking.left_out:,} comparisons without a complete ranking" if ranking.left_out else ""
-    return f"{ranking.comparisons:,} comparisons, {origin}{left}{about_wins(ranking, crossed)}"
+    left = f"; {count(ranking.left_out, 'comparison')} without a complete ranking" if ranking.left_out else ""
+    return f"{count(ranking.comparisons, 'comparison')}, {origin}{left}{about_wins(ranking, crossed)}"
 
 
 def about_wins(ranking: Ranking, crossed: bool) -> str:

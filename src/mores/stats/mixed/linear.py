@@ -18,6 +18,7 @@ log-likelihood of a term that is estimated as zero, which keeps it away from zer
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -43,14 +44,17 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
     design = build(model, data)
     y = np.asarray([float(level) for level in design.response.levels])[design.response.codes]  # type: ignore[arg-type]
     rows = len(y)
-    groups, merged = merge_alike(design.groups)
     matrix = np.column_stack([np.ones(rows), design.matrix])
+    settled = [group for group in design.groups if is_settled(group, matrix)]
+    design = replace(design, groups=tuple(group for group in design.groups if group not in settled))
+    groups, merged = merge_alike(design.groups)
     if rows <= matrix.shape[1] + 1:
         raise ValueError(f"{rows} ratings are too few for {matrix.shape[1]} fixed effects")
     centre, df = float(y.mean()), rows - matrix.shape[1]
     sums = Sums(y - centre, matrix, groups)
     start = np.full(len(groups), 0.5)
-    check_spread(sums.profile(start).rest / df)  # a search would divide by nothing
+    whole = float(y.var())
+    check_spread(sums.profile(start).rest / df, whole)  # a search would divide by nothing
     if rows > MANY and groups:  # some of the largest groups' rows bring the search near to the end
         largest = max(groups, key=lambda group: len(group.levels) if group.name == "question" else 0)
         some = largest.codes < max(50, len(largest.levels) * MANY // rows // 2)
@@ -65,7 +69,7 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
         safe = search(sums, first, zero)
     at = sums.profile(thetas)
     residual = at.rest / df
-    check_spread(residual)
+    check_spread(residual, whole)
     spread, covariance = curvature(sums, safe)
     flip = np.diag([-1.0, *np.ones(matrix.shape[1] - 1)])
     estimates = flip @ at.effects
@@ -85,15 +89,27 @@ def fit_linear(model: MixedModel, data: Columns) -> Fit:
         covariance=covariance,
         modes={},
         problems=(),
-        notes=(*note_alike(merged), *note_zero(groups, sds)),
+        notes=(
+            *(f"the variance of {group.name} cannot be told from the fixed effects" for group in settled),
+            *note_alike(merged),
+            *note_zero(groups, sds),
+        ),
         spread=spread,
     )
 
 
-def check_spread(residual: float) -> None:
-    """Refuse ratings that the fixed effects fit perfectly, by the residual variance."""
-    if residual < 1e-12:
-        raise ValueError("the ratings have no spread beside the fixed effects")
+def is_settled(group: CodedFactor, matrix: Floats) -> bool:
+    """Return whether the fixed effects say the level of every row: no likelihood then depends on the variance."""
+    if len(group.levels) > matrix.shape[1]:
+        return False
+    members = np.eye(len(group.levels))[group.codes]
+    return bool(np.allclose(matrix @ np.linalg.lstsq(matrix, members)[0], members, atol=1e-8))
+
+
+def check_spread(residual: float, whole: float) -> None:
+    """Refuse ratings that the effects fit perfectly, by the residual variance and that of the ratings."""
+    if residual < 1e-8 * whole:
+        raise ValueError("the ratings have no spread beside these effects")
 
 
 def compact(group: CodedFactor, rows: npt.NDArray[np.bool_]) -> CodedFactor:
