@@ -55,7 +55,7 @@ def simulate(questions: int, seen: float, generator: np.random.Generator) -> dic
 def main() -> None:
     """Print a line for each share of questions that were seen."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=int, default=500)
+    parser.add_argument("--models", type=int, default=300)
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
