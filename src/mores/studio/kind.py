@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
@@ -211,12 +212,12 @@ class ExportFile(NamedTuple):
     @classmethod
     def of_records(cls, path: str, records: Iterable[BaseModel]) -> ExportFile:
         """Return a file with one record on each line, as JSON."""
-        return cls(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
+        return cls(path, b"".join(record.model_dump_json().encode() + b"\n" for record in records))
 
     @classmethod
     def of_table(cls, path: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> ExportFile:
         """Return a CSV file with a header."""
-        return cls(path, to_csv([columns, *rows]).encode())
+        return cls(path, to_csv(chain([columns], rows)).encode())
 
 
 class ItemCount(Protocol):

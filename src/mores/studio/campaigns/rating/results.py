@@ -31,9 +31,8 @@ COLUMNS = (
 
 def export(_settings: RatingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
-    kept = list(items)
-    yield ExportFile.of_table("ratings.csv", COLUMNS, (to_row(rating) for rating in read_ratings(kept)))
-    yield ExportFile.of_records("judgements.jsonl", read_judgements(kept))
+    yield ExportFile.of_table("ratings.csv", COLUMNS, (to_row(to_rating(*given)) for given in judged(items)))
+    yield ExportFile.of_records("judgements.jsonl", read_judgements(items))  # read again: few are in memory
 
 
 def to_row(rating: Rating) -> list[object]:
@@ -107,22 +106,30 @@ def read_judgements(items: Iterable[CampaignItem]) -> Iterator[Judgement]:
 
 def method(settings: RatingSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section."""
-    every = [item for item in items if item.status not in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED)]
-    kept = [item for item in every if item.votes_at(STAGE)]
-    models = sorted({answer["model"] for item in kept for answer in item.content.get("answers") or ()})
-    ratings = read_ratings(kept)
-    people = len({rating.annotator for rating in ratings})
-    waiting = f" {len(every) - len(kept):,} more questions have no rating yet." if len(kept) < len(every) else ""
+    waits, ratings, models, people = 0, 0, set(), set()
+    votes: list[int] = []
+    for item in items:
+        given, answers = item.votes_at(STAGE), item.content.get("answers") or ()
+        if item.status in (ItemStatus.WITHDRAWN, ItemStatus.REJECTED):
+            continue
+        if not given:
+            waits += 1
+            continue
+        votes.append(len(given))
+        ratings += len(given) * len(answers)
+        models |= {answer["model"] for answer in answers}
+        people |= {vote.person for vote in given if answers}
+    waiting = f" {waits:,} more questions have no rating yet." if waits else ""
     marking = " marked mistakes," if settings.marking else ""
+    names = ", ".join(sorted(models))
     ties = "ties allowed" if settings.ties else "without ties"
     return (
-        f"Following CaLMQA, people rated the answers of {len(models)} models ({', '.join(models)}) to {len(kept):,} "
+        f"Following CaLMQA, people rated the answers of {len(models)} models ({names}) to {len(votes):,} "
         "questions in a campaign with Mores. They did not know which model wrote an answer, and each person saw the "
         f"answers in an order of their own. For each answer they said whether it is in the correct language,{marking} "
         "judged factual mistakes and omissions, wrote a comment and rated it on five points (excellent, good, average, "
         f"poor, unusable); then they ranked the answers from best to worst, {ties}, with a reason. Each question was "
-        f"rated by {range_of(len(item.votes_at(STAGE)) for item in kept)} of {people} people; there are "
-        f"{len(ratings):,} ratings.{waiting}"
+        f"rated by {range_of(votes)} of {len(people)} people; there are {ratings:,} ratings.{waiting}"
     )
 
 
