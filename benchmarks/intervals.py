@@ -28,6 +28,8 @@ from scipy.sparse import csr_matrix  # noqa: E402
 from scipy.special import expit  # noqa: E402
 from scipy.stats import beta, norm, t  # noqa: E402
 
+from mores.longanswer.figures import NOT_DUE, FigurePart, decided  # noqa: E402
+from mores.longanswer.figures import figure as product_of  # noqa: E402
 from mores.metaevaluation.evaluate import COUNTED, counted_interval  # noqa: E402
 from mores.rating.agreement import alpha_of  # noqa: E402
 from mores.rating.population import raters_interval  # noqa: E402
@@ -41,17 +43,25 @@ from mores.stats.agreement import (  # noqa: E402
     krippendorff_alpha,
     krippendorff_alpha_interval,
 )
-from mores.stats.calibration import AT_HALF, AUROC, ECE, confidence_results  # noqa: E402
+from mores.stats.calibration import AREA, AT_HALF, AUROC, BRIER, ECE, GAIN, GAP, confidence_results  # noqa: E402
 from mores.stats.codings import masi_alpha  # noqa: E402
 from mores.stats.correlation import spearman  # noqa: E402
 from mores.stats.influence import Influenced, area, compare, kendall_b, pearson, tie_accuracy  # noqa: E402
-from mores.stats.intervals import difference_interval, drawn_interval, mean_interval, share_interval  # noqa: E402
+from mores.stats.intervals import (  # noqa: E402
+    difference_interval,
+    drawn_interval,
+    mean_interval,
+    ratio_interval,
+    share_interval,
+)
 from mores.stats.irt import fit_questions  # noqa: E402
 from mores.stats.marks import FEWEST_PEOPLE, AgreementFigure, MarkedText, SpanMark, span_agreement  # noqa: E402
 from mores.stats.mixed import MixedModel, contrasts, fit, fit_linear  # noqa: E402
 from mores.stats.ranks import rank_range, significant_order, tau_range  # noqa: E402
 from mores.stats.raters import annotator_drift, annotator_severity  # noqa: E402
-from mores.stats.selective import make_cells  # noqa: E402
+from mores.stats.selective import area as area_of_curve  # noqa: E402
+from mores.stats.selective import make_cells, selective  # noqa: E402
+from mores.stats.ties import calibrate_ties  # noqa: E402
 from mores.stats.worth import interval_alpha, side_by_side, worth_in_people  # noqa: E402
 
 Ends = tuple[float, float]
@@ -170,6 +180,31 @@ def shares(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
     ours = [mean_interval(row, least=-1) for row in gaps]
     others = {"Student's t": [student(row) for row in gaps]}
     yield Setting("paired difference of accuracy, 60 questions", "beta, paired", "questions", truth, ours, others)
+    whole = (rng.random((samples, 40)) < 0.7) * rng.choice([0.5, 1.0], (samples, 40))
+    parts = {
+        value: FigurePart((decided(float(value > 0)), decided(value) if value else NOT_DUE), value, value, scored=True)
+        for value in (0.0, 0.5, 1.0)
+    }
+    found = [product_of("S", [parts[value] for value in row]) for row in whole.tolist()]
+    ours, others = [(each.low or 0.0, each.high or 0.0) for each in found], {"Student's t": [student(x) for x in whole]}
+    yield Setting("product 0.525 of two shares of 40", "beta, delta method", "questions", 0.525, ours, others)
+    # Of each unit two, three or four people say one of three things, the same as the truth in three of four cases.
+    pairs_of, alike_of = np.array([1, 3, 6]), []
+    for people in (2, 3, 4):
+        true = rng.choice(3, (samples, 40, 1), p=[0.6, 0.3, 0.1])
+        said = np.where(rng.random((samples, 40, people)) < 0.25, rng.choice(3, (samples, 40, people)), true)
+        first, second = np.triu_indices(people, 1)
+        alike_of.append((said[..., first] == said[..., second]).sum(axis=2))
+    kind = rng.integers(0, 3, (samples, 40))
+    alike = np.take_along_axis(np.stack(alike_of, axis=2), kind[..., None], axis=2)[..., 0].astype(float)
+    below, truth = pairs_of[kind].astype(float), 0.75**2 + (1 - 0.75**2) / 3
+    ours, plain = [ratio_interval(a, b) for a, b in zip(alike, below, strict=True)], []
+    for a, b in zip(alike, below, strict=True):
+        value = a.sum() / b.sum()
+        half = float(t.isf(0.025, 39)) * (a - value * b).std(ddof=1) * np.sqrt(40) / b.sum()
+        plain.append((value - half, value + half))
+    name = f"share {truth:.2f} of alike pairs of 2 to 4 people, 40 units"
+    yield Setting(name, "beta with one more unit", "units", truth, ours, {"linearised, Student's t": plain})
 
 
 def draw_times(rng: np.random.Generator, items: int, draws: int = 400) -> Floats:
@@ -192,10 +227,10 @@ def bootstrap_r(a: Floats, b: Floats, times: Floats) -> Floats:
     return (times @ (a * b) / n - mean_a * mean_b) / np.sqrt(spread)
 
 
-def bootstrap_accuracy(a: Floats, b: Floats, times: Floats) -> Floats:
-    """Return the pairwise accuracy with ε = 0.5; an item that is drawn twice is a tie of both."""
+def bootstrap_accuracy(a: Floats, b: Floats, times: Floats, epsilon: float = 0.5) -> Floats:
+    """Return the pairwise accuracy with ε; an item that is drawn twice is a tie of both."""
     x, y = a[:, None] - a, b[:, None] - b
-    alike = np.where(np.abs(y) <= 0.5, x == 0, x * y > 0).astype(np.float64)
+    alike = np.where(np.abs(y) <= epsilon, x == 0, x * y > 0).astype(np.float64)
     n = len(a)
     return np.asarray((((times @ alike) * times).sum(axis=1) - n) / (n * (n - 1)))
 
@@ -237,6 +272,16 @@ def correlations(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         others = {"percentile bootstrap": [percentile(redraw(a, b, draw_times(rng, 40))) for a, b in pairs]}
         reason = "ours is never a point, but the bootstrap is one where the few errors of a sample all rank first"
         yield Setting(f"{name} {truth:.2f} of 40 items", "beta, influences", "items", truth, ours, others, reason)
+    best = calibrate_ties(large, noisy)
+    assert best
+    ours, redrawn = [], []
+    for a, b in pairs:
+        found = calibrate_ties(a, b)
+        assert found
+        ours.append(tie_accuracy(a, b, found.epsilon).interval())  # type: ignore[union-attr]
+        redrawn.append(percentile(bootstrap_accuracy(a, b, draw_times(rng, 40), found.epsilon)))
+    figure = f"tie-calibrated accuracy {best.accuracy:.2f} of 40 items"
+    yield Setting(figure, "beta, influences", "items", best.accuracy, ours, {"percentile bootstrap": redrawn})
 
 
 def differences(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
@@ -321,7 +366,8 @@ def counts(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
     figure, others = f"span F1 {truth:.2f} of 40 texts", {"percentile bootstrap": redrawn}
     yield Setting(figure, "beta, resampled texts", "texts", truth, ours, others)
     levels = np.array([0.55, 0.65, 0.75, 0.85, 0.95])
-    figures: dict[str, tuple[list[Ends], list[Ends]]] = {name: ([], []) for name in (ECE, AUROC, AT_HALF)}
+    names = (ECE, AUROC, AT_HALF, BRIER, GAP, GAIN, AREA)
+    figures: dict[str, tuple[list[Ends], list[Ends]]] = {name: ([], []) for name in names}
     below = (np.sign(levels[:, None] - levels) + 1) / 2
     for _ in range(samples):
         confidence = rng.choice(levels, 100)
@@ -338,8 +384,17 @@ def counts(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
         figures[AUROC][1].append(percentile(won))
         top = np.argsort(-confidence, kind="stable")[:50]
         figures[AT_HALF][1].append(wilson(correct[top].sum(), 50))
+        figures[BRIER][1].append(percentile((drawn * levels**2 - 2 * hits * levels + hits).sum(axis=1) / 100))
+        figures[GAP][1].append(percentile((drawn * levels - hits).sum(axis=1) / 100))
+        ordered = [np.cumsum(np.pad(each[:, ::-1], ((0, 0), (1, 0))), axis=1) for each in (drawn, hits)]
+        half = selective(ordered[0].astype(float), ordered[1].astype(float), 0.5)
+        figures[GAIN][1].append(percentile(half - hits.sum(axis=1) / 100))
+        figures[AREA][1].append(percentile(area_of_curve(ordered[0].astype(float), ordered[1].astype(float))))
     right = levels - 0.12
     truths = {ECE: 12.0, AUROC: right @ below @ (1 - right) / (right.sum() * (1 - right).sum()), AT_HALF: 0.75}
+    covered, above = (np.concatenate([[0.0], np.cumsum(x)])[None] / 5 for x in (np.ones(5), right[::-1]))
+    truths |= {BRIER: np.mean(0.12**2 + right * (1 - right)), GAP: 0.12, GAIN: 0.75 - right.mean()}
+    truths[AREA] = area_of_curve(covered, above)[0]
     for name, words, method, other in (
         (ECE, "calibration error 12 points, 100 answers", "beta, less the noise", "percentile bootstrap"),
         (AUROC, "AUROC {:.2f} of confidences of 100 answers", "beta, resampled questions", "percentile bootstrap"),
@@ -349,6 +404,10 @@ def counts(rng: np.random.Generator, samples: int) -> Iterator[Setting]:
             "beta, at either end of the half",
             "Wilson",
         ),
+        (GAIN, "gain {:.2f} of answering the more confident half", "beta, resampled questions", "percentile bootstrap"),
+        (AREA, "area {:.2f} under its accuracy", "beta, resampled questions", "percentile bootstrap"),
+        (BRIER, "Brier score {:.2f} of 100 answers", "beta with one more question", "percentile bootstrap"),
+        (GAP, "overconfidence {:.2f} of 100 answers", "beta with one more question", "percentile bootstrap"),
     ):
         ours, redrawn = figures[name]
         truth = float(truths[name])

@@ -18,6 +18,8 @@ from mores.planning.assumptions import PRESETS, components, item_spread
 from mores.planning.records import StudyPlan
 from mores.planning.simulation import centre_of, mean_estimates, normal, observe, spread_of
 from mores.rating.agreement import alpha_of
+from mores.rating.groups import find_groups
+from mores.rating.population import measure_points
 from mores.rating.ratings import Rating, read_ratings
 from mores.report.base.page import render_page
 from mores.report.plan import describe
@@ -303,17 +305,24 @@ def test_a_plan_has_a_page_a_table_and_a_paragraph() -> None:
 
 @pytest.mark.slow
 def test_a_planned_study_finds_the_difference_as_often_as_planned() -> None:
-    """The whole analysis of `mores rate` on 60 simulated studies of the planned size."""
-    from mores.rating.study import analyse
-
-    given = {"value": 3.0, "rater": 0.5, "slope": 0.0, "item": 0.0, "answer": 0.0, "residual": 1.0}
-    power = planned("ratings", difference=0.3, raters=6, items=40, assume=given)
+    """The linear model of `mores rate` in 100 studies of the planned size, with CaLMQA's variances."""
+    given = PRESETS["calmqa"]["ratings"]
+    power = planned("ratings", difference=0.5, raters=10, items=30, pilot="calmqa")
+    names = ("rater", "slope", "item", "answer", "residual")
+    total = sum(getattr(given, name) ** 2 for name in names) ** 0.5
+    spread = spread_of(given.value, total, (1.0, 5.0))
+    rater, slope, item, answer, residual = (getattr(given, name) * spread / total for name in names)
     rng, shown = np.random.default_rng(1), []
-    for _ in range(60):
-        people, ratings = rng.normal(0, 0.5, 6), list[Rating]()
-        for (r, i), (model, mean) in product(product(range(6), range(40)), (("a", 3.15), ("b", 2.85))):
-            value = float(np.clip(np.rint(mean + people[r] + rng.normal()), 1, 5))
-            ratings.append(rating(question=f"q{i}", model=model, annotator=f"r{r}", language="en", rating=value))
-        [difference] = analyse(ratings).regressions["model"].differences
-        shown.append(difference.p is not None and difference.p <= 0.05)
-    assert power == pytest.approx(np.mean(shown), abs=0.17)
+    for _ in range(100):
+        people, hard, ratings = rng.normal(0, rater, 10), rng.normal(0, item, (30, 1)), list[Rating]()
+        for model, half in (("a", 0.25), ("b", -0.25)):
+            level = centre_of(given.value + half, spread, (1.0, 5.0)) + people + rng.normal(0, slope, 10)
+            values = level + hard + rng.normal(0, answer, (30, 1)) + rng.normal(0, residual, (30, 10))
+            ratings += [
+                rating(question=f"q{i}", model=model, annotator=f"r{r}", rating=float(value))
+                for (i, r), value in np.ndenumerate(np.clip(np.rint(values), 1, 5))
+            ]
+        points, _ = measure_points(ratings, find_groups(ratings))
+        [difference] = points.differences["model"]
+        shown.append(difference.low > 0)
+    assert power == pytest.approx(np.mean(shown), abs=0.13)

@@ -310,6 +310,19 @@ def test_one_question_says_nothing_about_others() -> None:
     assert not study.ranking.over_raters, "an interval over one question is about other questions"
 
 
+def test_one_rater_in_each_language_says_nothing_about_others_in_wins_either() -> None:
+    dice = random.Random(1)
+    rows = [
+        rating(question=str(n), model=model, language=language, annotator=f"{language} {r}", rating=dice.randint(1, 5))
+        for n in range(10) for model in "ab" for language in ("fj", "hi", "sw") for r in range(2)
+    ]  # fmt: skip
+    for kept, over in ((rows, True), ([row for row in rows if row.annotator.endswith("0")], False)):
+        study = analyse(kept)
+        assert study.points
+        assert study.ranking
+        assert (study.points.over_raters, study.ranking.over_raters) == (over, over)
+
+
 @pytest.mark.parametrize("questions", [1, 20])
 def test_ratings_without_chance_are_no_test(questions: int) -> None:
     """One rater always gives a point more, or rated a single question."""

@@ -141,7 +141,8 @@ def test_no_interval_leaves_its_range_or_is_a_point() -> None:
             if one.value is not None and name != "ECE by chance":
                 assert one.low is not None
                 assert one.high is not None
-                least, most = (0, 100) if name == "ECE" else (-1, 1) if name in {"overconfidence", GAIN} else (0, 1)
+                ranges = {"ECE": (0, 100), "overconfidence": (-1, 1), GAIN: (-0.5, 0.5)}
+                least, most = ranges.get(name, (0, 1))
                 assert least <= one.low < one.high <= most, name
                 assert one.low <= one.value <= one.high, name
 

@@ -23,7 +23,7 @@ from mores.stats.results import mean_result
 from mores.types import Result
 
 FEWEST = 3
-"""Raters from which intervals are about other raters too."""
+"""Raters from which intervals are about other raters too; those who are alone in their language do not count."""
 
 
 class Comparisons(NamedTuple):
@@ -60,8 +60,11 @@ def rank_models(ratings: Sequence[Rating], groups: Groups, over_raters: bool = F
     every = compare(several, groups.models, derived)
     if not every.whole.any():
         return None
-    over_raters = over_raters and len(set(every.raters[every.whole].tolist())) >= FEWEST
-    over_raters = over_raters and len(set(every.questions[every.whole].tolist())) > 1
+    firsts = [members[0] for members, whole in zip(several, every.whole.tolist(), strict=True) if whole]
+    languages, people = {r.language for r in firsts}, {(r.language, r.annotator) for r in firsts}
+    over_raters = (
+        over_raters and len(people) - len(languages) >= FEWEST - 1 and len({r.question_key for r in firsts}) > 1
+    )
     types = [None, *groups.types] if len(groups.types) > 1 else [None]
     of_type = {type_: every if type_ is None else every.of(every.types == type_) for type_ in types}
     return Ranking(

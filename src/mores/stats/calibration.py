@@ -167,8 +167,9 @@ def _brier_scores(samples: Ranked) -> Floats:
 def _intervals(cells: ConfidenceCells, value: Mapping[str, float], chance: float) -> dict[str, Interval]:
     """Return intervals of shares and means by question; of other figures with the variance of resampled questions.
 
-    The units of AUROC are the rarer of correct and wrong answers, those of the gain the more confident half; the
-    area weights the most confident answers most, which also amounts to half of them (the mean of ln² is 2).
+    The units of AUROC are the rarer of correct and wrong answers. The gain plus a half is the share of all units
+    that are correct in the more confident half or wrong in the other; the area weights the most confident answers most,
+    which amounts to half of them (the mean of ln² is 2).
     """
     samples = [measure(block) for block in cells.resamples()]
     resampled = {name: np.concatenate([sample[name] for sample in samples]) for name in value}
@@ -185,7 +186,7 @@ def _intervals(cells: ConfidenceCells, value: Mapping[str, float], chance: float
         AT_90: _mean(cells, hits, top),
         AUROC: drawn_interval(value[AUROC], resampled[AUROC], rarer),
         AT_HALF: selective_interval(cells, HALF),
-        GAIN: drawn_interval(value[GAIN], resampled[GAIN], half, least=-1.0),
+        GAIN: drawn_interval(value[GAIN], resampled[GAIN], cells.units, least=-0.5, most=0.5),
         AREA: drawn_interval(value[AREA], resampled[AREA], half),
     }
 
