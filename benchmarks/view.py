@@ -1,10 +1,11 @@
-"""Server time of the pages of `mores view` with few runs and texts, and with 200 runs and 100,000 texts or answers.
+"""Processor time of the pages of `mores view` with few runs and texts, and with 200 runs and 100,000 texts or answers.
 
     python benchmarks/view.py               # about a minute; prints a table
     python benchmarks/view.py --save        # and writes results/view.json
 
-Times are those of whole requests through the ASGI app, without a network: the median and the slowest of 15, after one
-that is not counted. `cold` is the very first request, before anything is indexed.
+Times are the processor's for whole requests through the ASGI app, without a network, since a clock would measure what
+else the machine does: the median and the slowest of 15, after one that is not counted. `cold` is the very first
+request, before anything is indexed.
 """
 
 from __future__ import annotations
@@ -103,10 +104,10 @@ def write_run(folder: Path, number: int, texts: int) -> None:
 
 
 def milliseconds(client: TestClient, address: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     answer = client.get(address)
     assert answer.status_code == 200, answer.text
-    return (time.perf_counter() - start) * 1000
+    return (time.process_time() - start) * 1000
 
 
 def measure(folder: Path, runs: int, texts: int) -> dict[str, dict[str, float]]:
@@ -119,10 +120,10 @@ def measure(folder: Path, runs: int, texts: int) -> dict[str, dict[str, float]]:
     cold = {name: milliseconds(client, PAGES[name]) for name in ("list of runs", "texts")}
     times = {}
     for numbers, file in (((0, 1), "judgements.jsonl"), ((2, 3), "verdicts.jsonl")):
-        start = time.perf_counter()
+        start = time.process_time()
         for number in numbers:
             app.state.viewer.indexes.of(folder / f"run-{number:03}" / file, wait=True)
-        times[f"index of two {file}, once"] = {"median": (time.perf_counter() - start) * 1000}
+        times[f"index of two {file}, once"] = {"median": (time.process_time() - start) * 1000}
     for name, address in PAGES.items():
         taken = [milliseconds(client, address.format(number)) for number in range(16)][1:]  # each search is a new one
         times[name] = {"median": statistics.median(taken), "slowest": max(taken)}

@@ -465,7 +465,7 @@ def test_check_keeps_twenty_problems_and_counts_all() -> None:
 def test_check_remembers_ids_in_few_bytes() -> None:
     import tracemalloc
 
-    put("a.jsonl", "".join(f'{{"id": "a long identifier {n}", "text": "x"}}\n' for n in range(6_000)))
+    put("a.jsonl", "".join(f'{{"id": "a long identifier {n}", "text": "x"}}\n' for n in range(8_000)))
     check_samples("a.jsonl")  # imports and caches
     tracemalloc.start()
     checked = check_samples("a.jsonl")

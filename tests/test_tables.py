@@ -545,6 +545,16 @@ def test_what_is_missing_in_untyped_tables(word: str, suffix: str) -> None:
     assert (sample.text, sample.instruction) == (word or "x", word or DEFAULT_INSTRUCTION)
 
 
+def test_other_sheets_are_not_read_and_that_is_said() -> None:
+    cell = '<c t="inlineStr"><is><t>{}</t></is></c>'
+    sheet = f'<worksheet xmlns="{SPACE}"><sheetData><row>{cell}</row></sheetData></worksheet>'
+    more = {f"xl/worksheets/sheet{n}.xml": sheet.format(text) for n, text in ((2, "text"), (3, "text"), (4, ""))}
+    put_sheet("a.xlsx", ["text"], ["x"], more=more)
+    assert str(check_samples("a.xlsx").report) == "a.xlsx, 1 row: text ← text; 2 other sheets are not read"
+    put_sheet("b.xlsx", ["text"], ["x"])
+    assert check_samples("b.xlsx").report.is_plain
+
+
 def test_empty_cells_of_a_place_are_counted() -> None:
     put("a.csv", "text,region\nx,JP\ny,\nz, \n")
     report = check_samples("a.csv").report

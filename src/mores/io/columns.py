@@ -346,7 +346,9 @@ class ColumnReader:
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(str(error))
 
-    def report(self, source: TableSource, encoding: str = "", delimiter: str = "", log: str = "") -> TableReport:
+    def report(
+        self, source: TableSource, encoding: str = "", delimiter: str = "", log: str = "", notes: Iterable[str] = ()
+    ) -> TableReport:
         """Return what was read so far."""
         columns = {
             name: tuple(dict.fromkeys(theirs for match in self._seen.values() for theirs in match.names[name]))
@@ -367,6 +369,7 @@ class ColumnReader:
             encoding="" if encoding in ("", "utf-8", "utf_8") else encoding,
             delimiter="" if delimiter == {"csv": ",", "tsv": "\t"}.get(source.format or "") else delimiter,
             log=log,
+            notes=tuple(notes),
         )
 
 

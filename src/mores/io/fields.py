@@ -121,10 +121,10 @@ class SampleReader(ColumnReader):
             fields["metadata"] = extras
         return Sample(text=text, instruction=instruction, **fields)
 
-    def report(self, *about: Any) -> TableReport:
+    def report(self, *about: Any, **more: Any) -> TableReport:
         """Return what was read so far, and what of chats was not."""
         told = tuple(f"{n:,} {'chat has' if n == 1 else 'chats have'} {what}" for what, n in self._told.items() if n)
-        report = super().report(*about)
+        report = super().report(*about, **more)
         return report.model_copy(update={"notes": (*report.notes, *told)})
 
     def _pair(self, match: ColumnMatch, values: Mapping[str, Any]) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -56,6 +56,8 @@ class Reading:
     delimiter: str = ""
     log: str = ""
     """The program whose log it turned out to be."""
+    notes: set[str] = field(default_factory=set)
+    """What is in the file and not read."""
 
 
 def read_rows(source: TableSource, reading: Reading | None = None) -> Rows:
@@ -280,7 +282,7 @@ def check_width(source: TableSource, count: int, line: int | None) -> None:
 
 def _xlsx(source: TableSource, reading: Reading) -> Rows:
     names: dict[int, str] = {}
-    for number, cells in read_cells(source):
+    for number, cells in read_cells(source, reading.notes):
         if not names:
             names = {column: name.strip() for column, name in cells.items() if name.strip()}
             reading.choose(source, list(names.values()), number)

@@ -101,7 +101,7 @@ class SampleTable:
     def report(self) -> TableReport:
         """The report of the rows that were read so far."""
         reading = self._reading
-        return self._reader.report(self.source, reading.encoding, reading.delimiter, reading.log)
+        return self._reader.report(self.source, reading.encoding, reading.delimiter, reading.log, sorted(reading.notes))
 
     def rows(self) -> Iterator[tuple[TableRow, Sample]]:
         """Yield the samples with the row of each; a bad one goes to `on_bad`, or is raised."""

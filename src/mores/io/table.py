@@ -76,7 +76,7 @@ def read_table(
         given = row.values.get("metadata")  # what a file that Mores wrote has of another one
         others.append({**(given if isinstance(given, dict) else {}), **reader.extras(match, row.values)})
     reader.rows = len(read)
-    report = reader.report(source, reading.encoding, reading.delimiter).model_copy(update={"notes": notes})
+    report = reader.report(source, reading.encoding, reading.delimiter, notes=(*notes, *sorted(reading.notes)))
     return WholeTable(source, read, report, others)
 
 

@@ -29,12 +29,12 @@ _DATES = {*range(14, 23), *range(45, 48)}
 _DAMAGED = (*BAD_ZIP, OSError, KeyError, IndexError, ValueError, OverflowError, expat.ExpatError)
 
 
-def read_cells(source: TableSource) -> Iterator[tuple[int, Cells]]:
-    """Yield the number and the cells of every row that has any."""
+def read_cells(source: TableSource, notes: set[str]) -> Iterator[tuple[int, Cells]]:
+    """Yield the number and the cells of every row that has any; `notes` gets what is not read."""
     room = source.room()
     try:
         with source.open() as file, zipfile.ZipFile(file) as book:
-            yield from _Book(book, room).rows()
+            yield from _Book(book, room, notes).rows()
     except _DAMAGED as error:
         raise source.error("not a spreadsheet (.xlsx), or a damaged one; save it again as .xlsx") from error
 
@@ -42,7 +42,8 @@ def read_cells(source: TableSource) -> Iterator[tuple[int, Cells]]:
 class _Book:
     """The parts of a file that say what the cells of its first sheet mean."""
 
-    def __init__(self, book: zipfile.ZipFile, room: Room) -> None:
+    def __init__(self, book: zipfile.ZipFile, room: Room, notes: set[str]) -> None:
+        self._notes = notes
         self._book, self._room, self._names = book, room, set(book.namelist())
         self._start = datetime(1899, 12, 30)  # the day 0 of a calendar in which 1900 is a leap year
         self._shared: list[str] = []
@@ -50,6 +51,7 @@ class _Book:
 
     def rows(self) -> Iterator[tuple[int, Cells]]:
         sheet = self._first_sheet()
+        self._note_others(sheet)
         for _ in self._elements("xl/sharedStrings.xml", {"si"}):
             self._shared.append(_unescaped(_.text))
         custom: set[str] = set()
@@ -85,8 +87,15 @@ class _Book:
             place = name.removeprefix("/") if name.startswith("/") else normpath(f"xl/{name}")
             if name and place in self._names:
                 return place
-        sheets = [name for name in self._names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)]
-        return min(sheets, key=lambda name: (len(name), name))
+        return min(self._sheets(), key=lambda name: (len(name), name))
+
+    def _note_others(self, sheet: str) -> None:
+        others = sum(any(cell.text for cell in self._elements(name, {"c"})) for name in self._sheets() if name != sheet)
+        if others:
+            self._notes.add(f"{others:,} other {'sheet is' if others == 1 else 'sheets are'} not read")
+
+    def _sheets(self) -> list[str]:
+        return [name for name in self._names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)]
 
     def _elements(self, name: str, tags: set[str] | None = None) -> Iterator[_Element]:
         """Yield the elements of a part as they end; a document type, with entities to expand, is refused."""

@@ -97,7 +97,7 @@ class QuestionTable:
         reader.check_chosen(source)
         if not self.questions:
             raise self.bad[0] if self.bad else source.error("contains no questions; write one in each row")
-        self.report = reader.report(source, reading.encoding, reading.delimiter)
+        self.report = reader.report(source, reading.encoding, reading.delimiter, notes=sorted(reading.notes))
         if zero := next((name for name in self.report.unread if fold(name) in ("choice0", "option0")), None):
             raise source.error(
                 f"column {zero!r}: choices are counted from 1; rename the columns to choice1, choice2, …"
