@@ -223,7 +223,8 @@ def test_the_same_command_asks_nothing_and_writes_the_same(path: Path, tmp_path:
     adjusted = re.compile(r"/regressions/.*/differences/\d+/(low|high): ")
     planned = re.compile(r".*too few pairs to tell: .* is now .*too few pairs to tell: ")  # not by the difference seen
     worth = re.compile(r"/judges/\d+/(difference|worth/people)/(low|high): ")  # wider where few answers are rated
-    known = [prose, missing, detector, planned, worth, NO_POWER, *([adjusted] if command[0] == "rate" else [])]
+    gain = re.compile(r"/results/\d+/(result/.*gain at half coverage/(low|high)|paragraph): ")  # narrower, and in words
+    known = [prose, missing, detector, planned, worth, gain, NO_POWER, *([adjusted] if command[0] == "rate" else [])]
     if is_asked:
         prompts = "|".join(f"{re.escape(old)} is now {re.escape(new)}" for old, new in INTENDED_PROMPTS.items())
         known.append(re.compile(rf".*/prompt: ({prompts})$|/signature/judging: \w+ is now \w+$|.*/signature/types: "))
