@@ -14,6 +14,7 @@ from sqlalchemy import insert, select
 
 from mores.benchmark import BENCHMARKS, all_in, benchmark
 from mores.benchmark.contract import check
+from mores.studio import files
 from mores.studio.data import stored, tables
 from mores.studio.data.exports import make_export
 from mores.studio.export import Runnable, bench_folder
@@ -33,12 +34,10 @@ ROWS = "".join(f"{n},{n},In Kenya what is {n}?,one,two,three,four,B,Kenya\n" for
 def test_a_folder_loads_and_passes_every_check(tmp_path: Path, title: str) -> None:
     data = {"CulturalBench-Easy.csv": (",".join(COLUMNS) + "\n" + ROWS).encode()}
     about = "Five questions.\n\n## Fidelity\n\nNone."
-    for path, content in bench_folder(
-        CampaignSettings(title=title), [Runnable("culturalbench:EASY")], data, data, about
-    ):
-        target = tmp_path / path
+    for file in bench_folder(CampaignSettings(title=title), [Runnable("culturalbench:EASY")], data, data, about):
+        target = tmp_path / file.path
         target.parent.mkdir(exist_ok=True)
-        target.write_bytes(content)
+        target.write_bytes(file.read())
     loaded = benchmark(tmp_path)
     assert (loaded.title, loaded.hub, loaded.data) == (title, None, tmp_path / "data")
     assert loaded.name not in BENCHMARKS
@@ -48,8 +47,8 @@ def test_a_folder_loads_and_passes_every_check(tmp_path: Path, title: str) -> No
 
 def test_a_folder_of_several_gives_all(tmp_path: Path) -> None:
     runnables = [Runnable("culturalbench:EASY", "easy"), Runnable("culturalbench:HARD", "hard")]
-    for path, content in bench_folder(CampaignSettings(title="Our town"), runnables, {}, {}, ""):
-        (tmp_path / path).write_bytes(content)
+    for file in bench_folder(CampaignSettings(title="Our town"), runnables, {}, {}, ""):
+        (tmp_path / file.path).write_bytes(file.read())
     assert [one.name for one in all_in(tmp_path)] == ["our-town-easy", "our-town-hard"]
     assert [one.title for one in all_in(tmp_path)] == ["Our town (easy)", "Our town (hard)"]
     assert [one.name for one in all_in(f"{tmp_path}:our-town-hard")] == ["our-town-hard"]
@@ -101,7 +100,7 @@ def test_the_memory_of_an_export_does_not_grow_with_the_votes(
         (stored, "KEPT", 0),
         (stored, "PAGE", 20),
         (tables, "BATCH", 20),
-        (tables, "SMALL", 4096),
+        (files, "SMALL", 4096),
     ):
         monkeypatch.setattr(module, name, small)
     campaign = Play(database, "culturalteaming", regions=["KE"]).campaign
