@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import tracemalloc
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,17 @@ from sqlalchemy import insert, select
 
 from mores.benchmark import BENCHMARKS, all_in, benchmark
 from mores.benchmark.contract import check
+from mores.stats import resampling
 from mores.studio import files
-from mores.studio.data import stored, tables
+from mores.studio.campaigns import KINDS
+from mores.studio.data import snapshot, stored, tables
 from mores.studio.data.exports import make_export
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import CampaignSettings, slug
 from mores.studio.records import Person, Role
-from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, perform
+from mores.studio.store.campaigns import list_campaigns
+from mores.studio.store.database import Database, open_database
+from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.store.tables import events, items, votes
 from mores.studio.workflow import Cast, Create, Take
 from tests.studio.play import Play
@@ -76,7 +81,8 @@ def copy_item(database: Database, item: str, numbers: range) -> None:
                         copied["key"] = f"{row['key']}-{number}"
                         del copied["id"]
                     rows.append(copied)
-            connection.execute(insert(table), rows)
+            if rows:
+                connection.execute(insert(table), rows)
 
 
 def judged_item(database: Database, campaign: Campaign) -> str:
@@ -91,29 +97,58 @@ def judged_item(database: Database, campaign: Campaign) -> str:
     return item
 
 
-@pytest.mark.parametrize("form", ["csv", "pearmut"])
-def test_the_memory_of_an_export_does_not_grow_with_the_votes(
-    database: Database, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An item with five votes takes 15 kB in memory; what an export keeps of it (a number, a name) takes 1 kB."""
+@pytest.fixture
+def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small campaigns are read some at a time, and their exports are on disk, as those of large ones are."""
     for module, name, small in (
         (stored, "KEPT", 0),
         (stored, "PAGE", 20),
+        (snapshot, "PAGE", 20),
         (tables, "BATCH", 20),
+        (files, "BATCH", 20),
         (files, "SMALL", 4096),
+        (resampling, "BLOCK_CELLS", 4096),
     ):
         monkeypatch.setattr(module, name, small)
+
+
+def peak_of(database: Database, campaign: Campaign, form: str) -> int:
+    """The most bytes that an export takes at once."""
+    make_export(database, campaign, form, None)  # what is imported and compiled for the first time stays
+    tracemalloc.start()
+    make_export(database, campaign, form, None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.parametrize("form", ["csv", "pearmut"])
+def test_the_memory_of_an_export_does_not_grow_with_the_votes(database: Database, form: str) -> None:
+    """An item with five votes takes 15 kB in memory; what an export keeps of it (a number, a name) takes 1 kB."""
     campaign = Play(database, "culturalteaming", regions=["KE"]).campaign
     item = judged_item(database, campaign)
     peaks = []
     for numbers in (range(50), range(50, 200)):
         copy_item(database, item, numbers)
-        make_export(database, campaign, form, None)  # what is imported and compiled for the first time stays
-        tracemalloc.start()
-        make_export(database, campaign, form, None)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
+        peaks.append(peak_of(database, campaign, form))
     assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
+
+
+@pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_memory_of_what_a_kind_gives_does_not_grow_with_its_items(
+    demo_database: Path, tmp_path: Path, kind: str
+) -> None:
+    """An item of the demo takes 10 to 35 kB with what is made of it; what is kept of it, such as its answers, 3 kB."""
+    with closing(open_database(shutil.copy(demo_database, tmp_path / "studio.db"))) as database:
+        [campaign] = [each for each in list_campaigns(database) if each.kind.name == kind]
+        known, peaks = [item.id for item in read_items(database, campaign)], []
+        for first, last in ((0, 5), (5, 20)):
+            for number, item in enumerate(known):
+                copy_item(database, item, range(100 * number + first, 100 * number + last))
+            peaks.append(peak_of(database, campaign, "folder"))
+    assert peaks[1] - peaks[0] < 15 * len(known) * 4000, json.dumps(peaks)
 
 
 def test_times_are_written_as_python_writes_them() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
@@ -187,35 +187,47 @@ def label(stage: str, answer: Content) -> str | None:
     return next((severity for severity in ("major", "minor") if severity in severities), "no error")
 
 
-def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+def summarise(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
     """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
-    marked = [item for item in items if item.votes_at(MARK)]
-    seen = [item for item in items if item.votes_at(MARK) or any(stage == MARK for _, stage in item.declined)]
-    everything = [found for item in marked for found in found_in(item)]
-    validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
-    errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
-    scores = [judgement.score for item in seen for judgement in judgements_of(settings, item, to_sample(item))]
+    counts, severities, scores = Counter[str](), Counter[str](), list[float | None]()
+    texts: list[spans.MarkedText] = []
+    for item in items:
+        found, votes = found_in(item), item.votes_at(MARK)
+        counts["texts"] += 1
+        counts["marked"] += bool(votes)
+        counts["marks"] += len(found)
+        counts["missing"] += sum(each.mark["start"] is None for each in found)
+        counts["none"] += sum(not vote.answer.get("marks") for vote in votes)
+        severities.update(each.mark.get("severity", "") for each in found)
+        if item.votes_at(VALIDATE):
+            counts["validated"] += len(found)
+            counts["valid"] += sum(each.stands for each in found)
+            counts["other"] += sum(each.verdict == "other" for each in found)
+        if item.status is ItemStatus.ACCEPTED:
+            for error in agreed(item):
+                counts["errors"] += 1
+                counts["several"] += len(error.people) > 1
+        scores += [judgement.score for judgement in judgements_of(settings, item, to_sample(item))]
+        texts += _texts(item) if len(votes) > 1 else ()
     known = [score for score in scores if score is not None]
     every = Result(name="judgements", value=None, n=len(known), unscored=len(scores) - len(known))
-    none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
-    severities = Counter(found.mark.get("severity") for found in everything)
     figures: dict[str, Any] = {
-        "Texts": len(items),
-        "Texts that are marked": len(marked),
+        "Texts": counts["texts"],
+        "Texts that are marked": counts["marked"],
         "Judgements": len(known),
         "Judgements that failed: the person could not judge": every.unscored,
-        "Judgements without an error": phrase_share(none, len(known), every.unscored),
-        "Marks": len(everything),
+        "Judgements without an error": phrase_share(counts["none"], len(known), every.unscored),
+        "Marks": counts["marks"],
         "Minor": severities["minor"],
         "Major": severities["major"],
-        "Something is missing": sum(found.mark["start"] is None for found in everything),
+        "Something is missing": counts["missing"],
         "Mean score": with_missing(formatting.number(fmean(known)), every) if known else "–",
-        "Marks that are valid": phrase_share(sum(found.stands for found in validated), len(validated)),
-        "Valid, of another type": phrase_share(sum(found.verdict == "other" for found in validated), len(validated)),
-        "Errors after grouping": len(errors),
-        "Errors that several people found": phrase_share(sum(len(error.people) > 1 for error in errors), len(errors)),
+        "Marks that are valid": phrase_share(counts["valid"], counts["validated"]),
+        "Valid, of another type": phrase_share(counts["other"], counts["validated"]),
+        "Errors after grouping": counts["errors"],
+        "Errors that several people found": phrase_share(counts["several"], counts["errors"]),
     }
-    agreement = spans.span_agreement(_texts(marked))
+    agreement = spans.span_agreement(texts)
     if agreement is not None:
         figures |= {
             "Agreement on marked characters (F1)": with_missing(show_figure(agreement.f1), every),
@@ -229,22 +241,19 @@ def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mappi
     return figures
 
 
-def _texts(items: Iterable[CampaignItem]) -> list[spans.MarkedText]:
-    """Return each part of each text with what every person marked in it."""
-    texts = []
-    for item in items:
-        votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
-        for part in dict.fromkeys(["text", *(mark["part"] for marks in votes.values() for mark in marks)]):
-            by_person = {
-                person: [
-                    spans.SpanMark(mark["start"], mark["end"], mark.get("type") or None)
-                    for mark in marks
-                    if mark["part"] == part and mark["start"] is not None
-                ]
-                for person, marks in votes.items()
-            }
-            texts.append(spans.MarkedText(str(item.content.get(part, "")), by_person))
-    return texts
+def _texts(item: CampaignItem) -> Iterator[spans.MarkedText]:
+    """Yield each part of a text with what every person marked in it."""
+    votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
+    for part in dict.fromkeys(["text", *(mark["part"] for marks in votes.values() for mark in marks)]):
+        by_person = {
+            person: [
+                spans.SpanMark(mark["start"], mark["end"], mark.get("type") or None)
+                for mark in marks
+                if mark["part"] == part and mark["start"] is not None
+            ]
+            for person, marks in votes.items()
+        }
+        yield spans.MarkedText(str(item.content.get(part, "")), by_person)
 
 
 def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ FILE = "msqa.jsonl"
 GROUPINGS = ("language", "topic", "culture", "region", "tier")
 """What results can be broken down by."""
 NOT_MEASURED = "not measured"
+CHECKS = ("Evidence", "One clear answer", "Difficulty")
+"""What models check, in their order."""
 FOLDER = Path(__file__).parent
 
 
@@ -75,28 +77,32 @@ PAPER = {"HCM": 261, "BVKS": 189, "SNC": 186, "LECA": 220, "CPS": 208}
 """The paper's questions by dimension (Section 3.3)."""
 
 
-def summarise(settings: MsqaSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+def summarise(settings: MsqaSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
     """Return what was accepted and returned and why, how hard the accepted questions are, and what they are about."""
-    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
+    counts, tiers, dimensions = Counter[str](), Counter[str](), Counter[str]()
+    states = {title: Counter[str]() for title in CHECKS}
+    for item in items:
+        counts["items"] += 1
+        counts["returned"] += item.returns > 0
+        if item.status is ItemStatus.ACCEPTED:
+            tiers[row(item)["tier"] or NOT_MEASURED] += 1
+            dimensions[item.content["category"].rstrip("0123456789")] += 1
+        for version in {ask.version for ask in item.asks if ask.stage == "check"}:
+            counts["versions"] += 1
+            checks = all_checks(settings, item.model_copy(update={"version": version}))
+            for check, counted in zip(checks, states.values(), strict=True):
+                counted[check.state.value] += 1
+    accepted = tiers.total()
     figures: dict[str, Any] = {
-        "Questions": len(items),
-        "Accepted": len(accepted),
-        "Returned at least once": sum(item.returns > 0 for item in items),
+        "Questions": counts["items"],
+        "Accepted": accepted,
+        "Returned at least once": counts["returned"],
+        "Versions that models checked": counts["versions"],
+        **{title: _counts(counted, [state.value for state in State]) for title, counted in states.items()},
+        "Tiers of the accepted": _counts(tiers, (*TIERS, NOT_MEASURED)),
     }
-    checked = [
-        all_checks(settings, item.model_copy(update={"version": version}))
-        for item in items
-        for version in sorted({ask.version for ask in item.asks if ask.stage == "check"})
-    ]
-    figures["Versions that models checked"] = len(checked)
-    for place, title in enumerate(("Evidence", "One clear answer", "Difficulty")):
-        states = Counter(checks[place].state.value for checks in checked)
-        figures[title] = _counts(states, [state.value for state in State])
-    tiers = Counter(row(item)["tier"] or NOT_MEASURED for item in accepted)
-    figures["Tiers of the accepted"] = _counts(tiers, (*TIERS, NOT_MEASURED))
-    dimensions = Counter(item.content["category"].rstrip("0123456789") for item in accepted)
     for code, (dimension, _) in DIMENSIONS.items():
-        ours = percent(dimensions[code] / len(accepted)) if accepted else NOTHING
+        ours = percent(dimensions[code] / accepted) if accepted else NOTHING
         paper = percent(PAPER[code] / sum(PAPER.values()))
         figures[dimension] = Phrase(
             "{count} ({share}; the paper {paper})", count=dimensions[code], share=ours, paper=paper
