@@ -58,6 +58,8 @@ KEY = re.compile(r'name="key" value="([^"]+)"')
 LOOK = 5
 """Seconds of the server's processor time between looks at a job: each takes some, too, and by the clock there would be
 more of them the busier the machine is."""
+REST = 0.1
+"""Seconds of processor time in two seconds below which the server has nothing to do; it looks for work now and then."""
 
 
 @dataclass
@@ -332,7 +334,7 @@ async def see_work(process: int) -> None:
     while True:
         await asyncio.sleep(2)
         now = cpu_seconds(process)
-        if not before < now < used + LOOK:
+        if now - before < REST or now >= used + LOOK:
             return
         before = now
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import event, insert, select
 
 from mores.benchmark import BENCHMARKS, all_in, benchmark
 from mores.benchmark.contract import check
@@ -21,6 +21,7 @@ from mores.studio import files
 from mores.studio.campaigns import KINDS
 from mores.studio.data import snapshot, stored, tables
 from mores.studio.data.exports import make_export
+from mores.studio.data.snapshot import read_snapshot
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import CampaignSettings, slug
 from mores.studio.records import Person, Role
@@ -149,6 +150,30 @@ def test_the_memory_of_what_a_kind_gives_does_not_grow_with_its_items(
                 copy_item(database, item, range(100 * number + first, 100 * number + last))
             peaks.append(peak_of(database, campaign, "folder"))
     assert peaks[1] - peaks[0] < 15 * len(known) * 4000, json.dumps(peaks)
+
+
+def test_people_of_other_campaigns_do_not_make_an_export_slower(database: Database) -> None:
+    """Whoever acted only elsewhere is not looked for among all events of the campaign."""
+    first, other = (Play(database, "culturalteaming", regions=["KE"]).campaign for _ in range(2))
+    copy_item(database, judged_item(database, first), range(100))
+    steps: list[None] = []
+    event.listen(
+        database.engine, "checkout", lambda driver, *_: driver.set_progress_handler(lambda: steps.append(None), 100)
+    )
+    with database.write() as connection:  # of two indexes that seem as good, SQLite takes the newest
+        [index] = [each for each in events.indexes if each.name == "ix_events_campaign_id"]
+        index.drop(connection)
+        index.create(connection)
+    steps.clear()
+    read_snapshot(database, first)
+    alone = len(steps)
+    content = {"scene": "s", "question": "q?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
+    for number in range(50):
+        person = Person(id=f"elsewhere{number}", roles=frozenset({Role.ORGANISER}))
+        perform(database, other, person, Create(f"other{number}", content, "KE", "sw", stage="verify"))
+    steps.clear()
+    read_snapshot(database, first)
+    assert 0 < len(steps) < 1.5 * alone
 
 
 def test_times_are_written_as_python_writes_them() -> None:
