@@ -5,6 +5,7 @@
     python benchmarks/studio.py --kills 20                        # the server is killed 20 times meanwhile
     python benchmarks/studio.py --pages --items 10000             # server time and size of every page
     python benchmarks/studio.py --jobs --items 50000 --people 1000    # exports and figures of 250,000 votes
+    python benchmarks/studio.py --jobs --items 16000 --kind marking   # of another kind: its demo, copied
     python benchmarks/studio.py --save                            # and writes results/peers/studio.json
 
 Each annotator takes an item, opens its page and votes, as fast as the server answers. Afterwards the database is
@@ -35,13 +36,15 @@ from statistics import median
 from typing import Any
 
 import aiohttp
-from sqlalchemy import select
+from sqlalchemy import insert, select
 
 import mores
 from mores.studio.campaigns import open_kind
 from mores.studio.data.exports import FORMATS
+from mores.studio.demo import fill as fill_demo
 from mores.studio.records import Person, Role
 from mores.studio.serve import find_owner
+from mores.studio.store import tables
 from mores.studio.store.campaigns import list_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, append, read_items
@@ -55,6 +58,8 @@ KEY = re.compile(r'name="key" value="([^"]+)"')
 LOOK = 5
 """Seconds of the server's processor time between looks at a job: each takes some, too, and by the clock there would be
 more of them the busier the machine is."""
+REST = 0.1
+"""Seconds of processor time in two seconds below which the server has nothing to do; it looks for work now and then."""
 
 
 @dataclass
@@ -176,6 +181,27 @@ def fill(database: Database, campaign: Campaign, owner: str, crowd: Sequence[str
                             item = apply(item, event)
                             added.append(event)
                 append(connection, campaign, None, added)
+
+
+def copy_demo(database: Database, name: str, items: int) -> tuple[Campaign, str]:
+    """The demo campaign of a kind, whose items are copied until there are about so many; the organiser's cookie."""
+    with database.write() as connection:
+        owner = add_person(connection, PersonProfile(name="Organiser"), organises=True)
+    [campaign] = [each for each in fill_demo(database, owner) if each.kind.name == name]
+    times = items // len(list(read_items(database, campaign)))
+    for table, of in ((tables.items, "id"), (tables.votes, "item"), (tables.events, "item")):
+        rows = [row._asdict() for row in database.fetch(select(table).where(table.c.campaign == campaign.id))]
+        for number in range(1, times):
+            copies = [row | {of: f"{number:05x}{row[of][5:]}"} for row in rows]
+            for copy in copies:
+                if table is tables.items:
+                    copy["state"] = copy["state"] | {"id": copy["id"]}
+                if table is tables.events:
+                    del copy["id"]
+                    copy["key"] = f"{number}-{copy['key']}"
+            with database.write() as connection:
+                connection.execute(insert(table), copies)
+    return campaign, sign_in(database, owner)
 
 
 def cpu_seconds(process: int) -> float:
@@ -308,7 +334,7 @@ async def see_work(process: int) -> None:
     while True:
         await asyncio.sleep(2)
         now = cpu_seconds(process)
-        if not before < now < used + LOOK:
+        if now - before < REST or now >= used + LOOK:
             return
         before = now
 
@@ -323,7 +349,7 @@ def measure_jobs(server: Server, campaign: Campaign, organiser: str, forms: Sequ
         async with aiohttp.ClientSession(cookies={COOKIE: organiser}) as boss:
             page = await (await boss.get(f"{base}/data")).text()
             token = TOKEN.search(page)[1]  # type: ignore[index]
-            for name in ("figures", *forms):
+            for name in (*forms, "figures"):
                 before, start, others = cpu_seconds(process), time.perf_counter(), []
                 if name == "figures":
                     answer = await boss.get(f"{base}/figures")
@@ -399,6 +425,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--pages", action="store_true", help="measure pages instead")
     parser.add_argument("--jobs", action="store_true", help="measure figures and exports of judged items instead")
+    parser.add_argument("--kind", help="with --jobs: items of this kind's demo, copied, in place of such questions")
     parser.add_argument("--formats", nargs="+", default=list(FORMATS), help="exports that --jobs makes")
     parser.add_argument("--json", action="store_true", help="print what --jobs measures as JSON, not as a table")
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
@@ -406,9 +433,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         address = chosen.database or str(Path(folder, "studio.db"))
         database = open_database(address)
-        if chosen.jobs and (known := list_campaigns(database)):  # filled before, which takes longer than measuring
+        known = [each for each in list_campaigns(database) if chosen.kind in (None, each.kind.name)]
+        if chosen.jobs and known:  # filled before, which takes longer than measuring
             people: list[tuple[str, str]] = []
             campaign, organiser = known[0], sign_in(database, find_owner(database))
+        elif chosen.jobs and chosen.kind:
+            people, (campaign, organiser) = [], copy_demo(database, chosen.kind, chosen.items)
         else:
             campaign, people, organiser = prepare(database, chosen.people, chosen.items, judged=chosen.jobs)
         server = Server(address)

@@ -154,10 +154,10 @@ def studio_folder(folder: Path) -> Path:
     data = {path.name: path.read_bytes() for path in (rows / "sample").glob("*.csv")}
     runnables = [Runnable("culturalbench:EASY", "easy"), Runnable("culturalbench:HARD", "hard")]
     settings = kind.CampaignSettings(title="Our campaign", licence="CC0")
-    for name, content in bench_folder(settings, runnables, data, data, "About it."):
-        path = folder / "campaign" / name
+    for file in bench_folder(settings, runnables, data, data, "About it."):
+        path = folder / "campaign" / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        path.write_bytes(file.read())
     return folder / "campaign"
 
 

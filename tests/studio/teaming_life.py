@@ -58,4 +58,4 @@ def chosen(answer: str) -> list[str]:
 
 
 def exported(chosen: TeamingSettings, items: Sequence[CampaignItem]) -> dict[str, bytes]:
-    return {file.path: file.data for file in KIND.export(chosen, items)}
+    return {file.path: file.read() for file in KIND.export(chosen, items)}

@@ -339,7 +339,7 @@ def test_a_text_keeps_its_line_ends_and_marks_of_it_their_places(database: Datab
     marks = [mark | {"severity": "major", "type": "x", "explanation": "", "correction": ""}]
     done = marker.send(f"/items/{name}/vote", marks=json.dumps(marks))
     assert done.status_code == 200, done.text
-    exported = {file.path: file.data for file in export(play.campaign.settings, play.items())}
+    exported = {file.path: file.read() for file in export(play.campaign.settings, play.items())}
     sample = json.loads(exported["texts.jsonl"])
     [judgement] = map(json.loads, exported["judgements.jsonl"].splitlines())
     [found] = judgement["report"]["errors"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mores.studio.campaigns.culturall.results import describe, summarise
+from mores.studio.campaigns.culturall.results import Tally, summarise
+from mores.studio.kind import count_items
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import read_items, rebuild
@@ -60,10 +61,8 @@ def test_a_sample_is_checked_by_someone_who_neither_wrote_nor_reviewed_it(play: 
     figures = summarise(play.campaign.settings, every)
     rate = "50.0% (1 of 2; 95% interval 1.3% to 98.7%) · paper: 100.0%"  # Clopper and Pearson: 1 − 0.975^½, 0.975^½
     assert figures["Meet all criteria, of the cross-checked"] == rate
-    assert "2 were drawn at random and cross-checked by another person; 50.0% met" in describe(
-        play.campaign.settings,
-        every,
-    )
+    paragraph = count_items(Tally(play.campaign.settings), every).method()
+    assert "2 were drawn at random and cross-checked by another person; 50.0% met" in paragraph
     rebuild(play.database, [play.campaign])
     assert list(read_items(play.database, play.campaign)) == every
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import tracemalloc
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, select
+from sqlalchemy import event, insert, select
 
 from mores.benchmark import BENCHMARKS, all_in, benchmark
 from mores.benchmark.contract import check
-from mores.studio.data import stored, tables
+from mores.stats import resampling
+from mores.studio import files
+from mores.studio.campaigns import KINDS
+from mores.studio.data import snapshot, stored, tables
 from mores.studio.data.exports import make_export
+from mores.studio.data.snapshot import read_snapshot
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import CampaignSettings, slug
 from mores.studio.records import Person, Role
-from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, perform
+from mores.studio.store.campaigns import list_campaigns
+from mores.studio.store.database import Database, open_database
+from mores.studio.store.items import Campaign, perform, read_items
 from mores.studio.store.tables import events, items, votes
 from mores.studio.workflow import Cast, Create, Take
 from tests.studio.play import Play
@@ -33,12 +40,10 @@ ROWS = "".join(f"{n},{n},In Kenya what is {n}?,one,two,three,four,B,Kenya\n" for
 def test_a_folder_loads_and_passes_every_check(tmp_path: Path, title: str) -> None:
     data = {"CulturalBench-Easy.csv": (",".join(COLUMNS) + "\n" + ROWS).encode()}
     about = "Five questions.\n\n## Fidelity\n\nNone."
-    for path, content in bench_folder(
-        CampaignSettings(title=title), [Runnable("culturalbench:EASY")], data, data, about
-    ):
-        target = tmp_path / path
+    for file in bench_folder(CampaignSettings(title=title), [Runnable("culturalbench:EASY")], data, data, about):
+        target = tmp_path / file.path
         target.parent.mkdir(exist_ok=True)
-        target.write_bytes(content)
+        target.write_bytes(file.read())
     loaded = benchmark(tmp_path)
     assert (loaded.title, loaded.hub, loaded.data) == (title, None, tmp_path / "data")
     assert loaded.name not in BENCHMARKS
@@ -48,8 +53,8 @@ def test_a_folder_loads_and_passes_every_check(tmp_path: Path, title: str) -> No
 
 def test_a_folder_of_several_gives_all(tmp_path: Path) -> None:
     runnables = [Runnable("culturalbench:EASY", "easy"), Runnable("culturalbench:HARD", "hard")]
-    for path, content in bench_folder(CampaignSettings(title="Our town"), runnables, {}, {}, ""):
-        (tmp_path / path).write_bytes(content)
+    for file in bench_folder(CampaignSettings(title="Our town"), runnables, {}, {}, ""):
+        (tmp_path / file.path).write_bytes(file.read())
     assert [one.name for one in all_in(tmp_path)] == ["our-town-easy", "our-town-hard"]
     assert [one.title for one in all_in(tmp_path)] == ["Our town (easy)", "Our town (hard)"]
     assert [one.name for one in all_in(f"{tmp_path}:our-town-hard")] == ["our-town-hard"]
@@ -77,7 +82,8 @@ def copy_item(database: Database, item: str, numbers: range) -> None:
                         copied["key"] = f"{row['key']}-{number}"
                         del copied["id"]
                     rows.append(copied)
-            connection.execute(insert(table), rows)
+            if rows:
+                connection.execute(insert(table), rows)
 
 
 def judged_item(database: Database, campaign: Campaign) -> str:
@@ -92,29 +98,82 @@ def judged_item(database: Database, campaign: Campaign) -> str:
     return item
 
 
-@pytest.mark.parametrize("form", ["csv", "pearmut"])
-def test_the_memory_of_an_export_does_not_grow_with_the_votes(
-    database: Database, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An item with five votes takes 15 kB in memory; what an export keeps of it (a number, a name) takes 1 kB."""
+@pytest.fixture
+def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small campaigns are read some at a time, and their exports are on disk, as those of large ones are."""
     for module, name, small in (
         (stored, "KEPT", 0),
         (stored, "PAGE", 20),
+        (snapshot, "PAGE", 20),
         (tables, "BATCH", 20),
-        (tables, "SMALL", 4096),
+        (files, "BATCH", 20),
+        (files, "SMALL", 4096),
+        (resampling, "BLOCK_CELLS", 4096),
     ):
         monkeypatch.setattr(module, name, small)
+
+
+def peak_of(database: Database, campaign: Campaign, form: str) -> int:
+    """The most bytes that an export takes at once."""
+    make_export(database, campaign, form, None)  # what is imported and compiled for the first time stays
+    tracemalloc.start()
+    make_export(database, campaign, form, None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+@pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.parametrize("form", ["csv", "pearmut"])
+def test_the_memory_of_an_export_does_not_grow_with_the_votes(database: Database, form: str) -> None:
+    """An item with five votes takes 15 kB in memory; what an export keeps of it (a number, a name) takes 1 kB."""
     campaign = Play(database, "culturalteaming", regions=["KE"]).campaign
     item = judged_item(database, campaign)
     peaks = []
     for numbers in (range(50), range(50, 200)):
         copy_item(database, item, numbers)
-        make_export(database, campaign, form, None)  # what is imported and compiled for the first time stays
-        tracemalloc.start()
-        make_export(database, campaign, form, None)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
+        peaks.append(peak_of(database, campaign, form))
     assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
+
+
+@pytest.mark.usefixtures("in_small_parts")
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_memory_of_what_a_kind_gives_does_not_grow_with_its_items(
+    demo_database: Path, tmp_path: Path, kind: str
+) -> None:
+    """An item of the demo takes 10 to 35 kB with what is made of it; what is kept of it, such as its answers, 3 kB."""
+    with closing(open_database(shutil.copy(demo_database, tmp_path / "studio.db"))) as database:
+        [campaign] = [each for each in list_campaigns(database) if each.kind.name == kind]
+        known, peaks = [item.id for item in read_items(database, campaign)], []
+        for first, last in ((0, 5), (5, 20)):
+            for number, item in enumerate(known):
+                copy_item(database, item, range(100 * number + first, 100 * number + last))
+            peaks.append(peak_of(database, campaign, "folder"))
+    assert peaks[1] - peaks[0] < 15 * len(known) * 4000, json.dumps(peaks)
+
+
+def test_people_of_other_campaigns_do_not_make_an_export_slower(database: Database) -> None:
+    """Whoever acted only elsewhere is not looked for among all events of the campaign."""
+    first, other = (Play(database, "culturalteaming", regions=["KE"]).campaign for _ in range(2))
+    copy_item(database, judged_item(database, first), range(100))
+    steps: list[None] = []
+    event.listen(
+        database.engine, "checkout", lambda driver, *_: driver.set_progress_handler(lambda: steps.append(None), 100)
+    )
+    with database.write() as connection:  # of two indexes that seem as good, SQLite takes the newest
+        [index] = [each for each in events.indexes if each.name == "ix_events_campaign_id"]
+        index.drop(connection)
+        index.create(connection)
+    steps.clear()
+    read_snapshot(database, first)
+    alone = len(steps)
+    content = {"scene": "s", "question": "q?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
+    for number in range(50):
+        person = Person(id=f"elsewhere{number}", roles=frozenset({Role.ORGANISER}))
+        perform(database, other, person, Create(f"other{number}", content, "KE", "sw", stage="verify"))
+    steps.clear()
+    read_snapshot(database, first)
+    assert 0 < len(steps) < 1.5 * alone
 
 
 def test_times_are_written_as_python_writes_them() -> None:

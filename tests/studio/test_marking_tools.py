@@ -39,9 +39,9 @@ def played(play: Play) -> dict[str, bytes]:
             player.send(f"/items/{item}/vote", **answer(*(given if wrong else [])))
     snapshot = read_snapshot(play.database, play.campaign)
     return {
-        form + "/" + file.path: file.data
+        form + "/" + path: data
         for form in ("label-studio", "pearmut", "folder")
-        for file in make_files(snapshot, form)
+        for path, data in make_files(snapshot, form).items()
     }
 
 

@@ -80,7 +80,7 @@ class Stage:
 
     def texts(self, form: str = "folder") -> dict[str, str]:
         files = make_files(read_snapshot(self.database, self.campaign), form)
-        return {file.path: file.data.decode() for file in files}
+        return {path: data.decode() for path, data in files.items()}
 
     def easy(self) -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(self.texts()["data/CulturalBench-Easy.csv"])))
@@ -283,7 +283,7 @@ def test_the_rating_demo_says_the_same_numbers_everywhere(demo: tuple[Database, 
     database, campaigns = demo
     snapshot = read_snapshot(database, campaigns["rating"])
     results = campaigns["rating"].kind.summarise(campaigns["rating"].settings, snapshot.items)["results"]
-    texts = {file.path: file.data.decode() for file in make_files(snapshot, "folder")}
+    texts = {path: data.decode() for path, data in make_files(snapshot, "folder").items()}
     for text in (texts["METHOD.md"], texts["README.md"]):
         assert f"to {results.questions} questions" in text
         assert f"of {results.people} people; there are {results.ratings} ratings" in text
@@ -294,7 +294,7 @@ def test_the_rating_demo_says_the_same_numbers_everywhere(demo: tuple[Database, 
 def test_only_sources_that_were_used_are_named(demo: tuple[Database, dict[str, Campaign]]) -> None:
     database, campaigns = demo
     snapshot = read_snapshot(database, campaigns["culturall"])
-    text = {file.path: file.data.decode() for file in make_files(snapshot, "folder")}["METHOD.md"]
+    text = make_files(snapshot, "folder")["METHOD.md"].decode()
     used = {item.content.get("source") for item in snapshot.items}
     phrases = {"inspiration": "English versions", "data": "existing data", "document": "documents ("}
     assert {name: phrase in text for name, phrase in phrases.items()} == {name: name in used for name in phrases}

@@ -371,7 +371,7 @@ def test_texts_and_marks_come_out_as_they_went_in(text: str, data: st.DataObject
     mark = {"part": "text", "start": start, "end": end, "quote": answer[start:end], "severity": "major"}
     rated = about.model_copy(update={"votes": (vote(about, "p1", {"m": 2}, "m", spans_a=[mark], comment_a=answer),)})
     path = tmp_path_factory.mktemp("rate") / "ratings.csv"
-    path.write_bytes(next(export(SETTINGS, [rated])).data)
+    path.write_bytes(next(export(SETTINGS, [rated])).read())
     file = open_ratings(path)
     assert (file.unread, file.replaced) == ((), {})
     [read] = file.ratings
@@ -389,7 +389,7 @@ def test_texts_come_back_from_a_table_that_is_safe_in_a_spreadsheet(text: str, t
     about = item({"m": text})
     path = tmp_path / "ratings.csv"
     path.write_bytes(
-        next(export(SETTINGS, [about.model_copy(update={"votes": (vote(about, "p1", {"m": 2}, "m"),)})])).data
+        next(export(SETTINGS, [about.model_copy(update={"votes": (vote(about, "p1", {"m": 2}, "m"),)})])).read()
     )
     assert [rating.answer for rating in open_ratings(path).ratings] == [text]
 

@@ -230,7 +230,7 @@ def test_an_organiser_decides_where_the_verifiers_disagree(database: Database) -
     counts = {"A": 3, "B": 1, "none": 1}
     result = {"answer": ["A"], "mode": "single", "adjudicated": True, "votes": 5, "agreeing": 3, "counts": counts}
     assert decided.results["verify"] == result
-    files = {file.path: file.data for file in play.campaign.kind.export(play.campaign.settings, [decided])}
+    files = {file.path: file.read() for file in play.campaign.kind.export(play.campaign.settings, [decided])}
     assert json.loads(files["items.jsonl"])["decided_by"] == "organiser"
 
 

@@ -305,12 +305,12 @@ def write_mqm_tsv(judgements: Iterable[Judgement], *, systems: Mapping[str, str]
         if key in written:
             raise InputError(f"{key[1]} judged {key[0]!r} twice; keep one judgement of each judge")
         written.add(key)
-        lines += _written(judgement, (systems or {}).get(judgement.sample_id, ""))
+        lines += write_rows(judgement, (systems or {}).get(judgement.sample_id, ""))
     return "\n".join(lines) + "\n"
 
 
-def _written(judgement: Judgement, system: str) -> Iterator[str]:
-    """Yield a row for each error, or one that says that there is none."""
+def write_rows(judgement: Judgement, system: str) -> Iterator[str]:
+    """Yield the row of each error of a judgement, or one that says that there is none."""
     if judgement.text is None:
         problem = f"the judgement of {judgement.sample_id!r} does not repeat its text"
         raise InputError(f"{problem}; MQM TSV needs it: add it with `judgement.repeat(sample)`")

@@ -28,7 +28,9 @@ Intervals are of 95%, over texts, or over texts and people.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import atanh, sqrt, tanh
@@ -36,6 +38,7 @@ from typing import NamedTuple, TypeAlias
 from unicodedata import category
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import stdtrit
 
 from mores.stats.classification import Floats, ratios
@@ -49,6 +52,8 @@ FEWEST_PEOPLE, FEWEST_MARKED = 4, 20
 """People, and texts with marks, from which an interval over people is that of Fisher's z, not of a share with one more
 text."""
 Interval: TypeAlias = tuple[int, int]
+Draws: TypeAlias = Sequence[npt.NDArray[np.uint8]]
+"""How often each text is drawn, in blocks of resamples."""
 Statistic: TypeAlias = Callable[[Floats], Floats]
 
 
@@ -156,36 +161,40 @@ def span_agreement(
         return None
     people = tuple(sorted({person for text in shared for person in text.marks}))
     units = [{person: covered(text.text, marks) for person, marks in text.marks.items()} for text in shared]
-    draws = np.concatenate(list(draw_counts(len(shared), resamples=resamples, seed=seed)))
-    overlaps = {pair: np.zeros((len(shared), 5)) for pair in combinations(people, 2)}
-    masks = [
-        {person: mask(len(text.text), spans) for person, spans in by_person.items()}
-        for text, by_person in zip(shared, units, strict=True)
-    ]
-    for row, by_person in enumerate(masks):
+    counts = draw_counts(len(shared), resamples=resamples, seed=seed, width=8 * len(shared))
+    draws = [block.astype(np.uint8) for block in counts]  # a text is drawn a few times
+    pairs: dict[tuple[str, str], array[float]] = defaultdict(lambda: array("d"))
+    for row, by_person in enumerate(masks_of(shared, units)):
         for pair in combinations(sorted(by_person), 2):
-            overlaps[pair][row] = *overlap(by_person[pair[0]], by_person[pair[1]]), 1
-    totals = np.sum(list(overlaps.values()), axis=0)
+            pairs[pair].extend((row, *overlap(by_person[pair[0]], by_person[pair[1]]), 1.0))
+    overlaps = {pair: np.array(pairs[pair]).reshape(-1, 6) for pair in sorted(pairs)}
     marked = sum(any(by_person.values()) for by_person in units)
     left_out = people if over_raters and len(people) > 2 else ()
-    pairs_without = [
-        np.sum([rows for pair, rows in overlaps.items() if person not in pair], axis=0) for person in left_out
-    ]
 
-    def alpha_figure(values: Sequence[Mapping[str, Floats]]) -> AgreementFigure:
-        without = [character_sums(values, person) for person in left_out]
-        return figure(alpha_of, character_sums(values), draws, marked, least=-1.0, without=without)
+    def add_up(without: str = "") -> Floats:
+        """Return the sums of each text over all pairs that somebody is not in."""
+        sums = np.zeros((len(shared), 5))
+        for pair, rows in overlaps.items():
+            if without not in pair:
+                sums[rows[:, 0].astype(np.intp)] += rows[:, 1:]
+        return sums
+
+    totals, *pairs_without = map(add_up, ("", *left_out))
+
+    def alpha_figure(values: Callable[[], Iterable[Mapping[str, Floats]]]) -> AgreementFigure:
+        whole, *without = (character_sums(values(), person) for person in ("", *left_out))
+        return figure(alpha_of, whole, draws, marked, least=-1.0, without=without)
 
     return MarkAgreement(
         texts=len(shared),
         marked=marked,
         people=people,
-        pairs=tuple(compare_pair(pair, rows, draws) for pair, rows in overlaps.items() if rows[:, 4].any()),
+        pairs=tuple(compare_pair(pair, rows, draws) for pair, rows in overlaps.items()),
         f1=figure(f1_of, totals, draws, marked, without=pairs_without),
         chance=defined(chance_of(totals.sum(axis=0))),
         kappa=figure(kappa_of, totals, draws, marked, least=-1.0, without=pairs_without),
-        alpha=alpha_figure(masks),
-        weighted=alpha_figure([weigh(text, weights) for text in shared]) if weights else None,
+        alpha=alpha_figure(lambda: masks_of(shared, units)),
+        weighted=alpha_figure(lambda: (weigh(text, weights) for text in shared)) if weights else None,
         unitizing=unitizing_of(shared, units, people),
         gamma=gamma_figure(shared, draws, left_out) if with_gamma else None,
         labels=label_agreement(shared, people, draws),
@@ -230,6 +239,12 @@ def mask(length: int, spans: Iterable[Interval]) -> Floats:
     return marked
 
 
+def masks_of(texts: Sequence[MarkedText], units: Sequence[Mapping[str, list[Interval]]]) -> Iterator[dict[str, Floats]]:
+    """Yield what each person marked in each text; all at once would take eight bytes for each character."""
+    for text, by_person in zip(texts, units, strict=True):
+        yield {person: mask(len(text.text), spans) for person, spans in by_person.items()}
+
+
 def weigh(text: MarkedText, weights: Mapping[str, float]) -> dict[str, Floats]:
     """Return what each character weighs for each person: the most of its marks' labels, the least without a label."""
     weighed = {person: np.zeros(len(text.text)) for person in text.marks}
@@ -249,19 +264,20 @@ def overlap(first: Floats, second: Floats) -> MarkOverlap:
     return MarkOverlap(*sizes, both=float(first @ second), by_chance=sizes[0] * sizes[1] / len(first))
 
 
-def character_sums(values: Sequence[Mapping[str, Floats]], without: str = "") -> Floats:
+def character_sums(values: Iterable[Mapping[str, Floats]], without: str = "") -> Floats:
     """Return for each text, of its characters with the values w of m people: Σ (m Σw² - (Σw)²)/(m-1), Σw, Σw², Σm.
 
     Texts that fewer than two people read, but for one, have zeros.
     """
-    sums = np.zeros((len(values), 4))
-    for row, by_person in enumerate(values):
+    sums = []
+    for by_person in values:
         chosen = np.array([each for person, each in by_person.items() if person != without])
-        people = len(chosen)
+        people, row = len(chosen), (0.0, 0.0, 0.0, 0.0)
         if people > 1:
             total, squares = chosen.sum(axis=0), (chosen**2).sum(axis=0)
-            sums[row] = (people * squares - total**2).sum() / (people - 1), total.sum(), squares.sum(), chosen.size
-    return sums
+            row = (people * squares - total**2).sum() / (people - 1), total.sum(), squares.sum(), chosen.size
+        sums.append(row)
+    return np.array(sums)
 
 
 def f1_of(sums: Floats) -> Floats:
@@ -287,14 +303,14 @@ def alpha_of(sums: Floats) -> Floats:
     return 1 - ratios((votes - 1) * apart, votes * squares - total**2)
 
 
-def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgreement:
-    """Return two people; `rows` has a line of zeros for each text that one of them did not read."""
-    both_read = rows[:, 4] > 0
-    blank = int((both_read & (rows[:, 0] + rows[:, 1] == 0)).sum())
-    marked = int(both_read.sum()) - blank
+def compare_pair(pair: tuple[str, str], overlaps: Floats, draws: Draws) -> PairAgreement:
+    """Return two people on the texts that both read, each of which has its place among all first."""
+    rows, draws = overlaps[:, 1:], [block[:, overlaps[:, 0].astype(np.intp)] for block in draws]
+    blank = int((rows[:, 0] + rows[:, 1] == 0).sum())
+    marked = len(rows) - blank
     return PairAgreement(
         *pair,
-        texts=int(both_read.sum()),
+        texts=len(rows),
         blank=blank,
         f1=figure(f1_of, rows, draws, marked),
         chance=defined(chance_of(rows.sum(axis=0))),
@@ -305,7 +321,7 @@ def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgre
 def figure(
     statistic: Statistic,
     rows: Floats,
-    draws: Floats,
+    draws: Draws,
     units: float,
     least: float = 0.0,
     without: Sequence[Floats] = (),
@@ -320,7 +336,8 @@ def figure(
     value = defined(statistic(rows.sum(axis=0)))
     if value is None:
         return AgreementFigure(None)
-    middle, variance, size = drawn_moments(value, statistic(draws @ rows), units, least=least)
+    drawn = np.concatenate([statistic(block @ rows) for block in draws])
+    middle, variance, size = drawn_moments(value, drawn, units, least=least)
     left = np.array([statistic(each.sum(axis=0)) for each in without])
     left = left[~np.isnan(left)]
     if len(left) > 2:
@@ -403,7 +420,7 @@ def unitizing_alpha(length: int, units: Sequence[Sequence[Interval]]) -> float |
     return 1 - float(observed_disagreement) / expected if expected else None
 
 
-def gamma_figure(texts: Sequence[MarkedText], draws: Floats, left_out: Sequence[str]) -> AgreementFigure | None:
+def gamma_figure(texts: Sequence[MarkedText], draws: Draws, left_out: Sequence[str]) -> AgreementFigure | None:
     """Return γ of marks with their labels; None with too many of them."""
     labels = dict.fromkeys(mark.label for text in texts for marks in text.marks.values() for mark in marks)
     codes = {label: n for n, label in enumerate(labels)}
@@ -469,7 +486,7 @@ def room_in(holes: Floats, sizes: Floats) -> Floats:
 # -- labels ------------------------------------------------------------------------------------------------
 
 
-def label_agreement(texts: Sequence[MarkedText], people: Sequence[str], draws: Floats) -> LabelAgreement | None:
+def label_agreement(texts: Sequence[MarkedText], people: Sequence[str], draws: Draws) -> LabelAgreement | None:
     """Return the agreement on labels of all matched marks of every two people."""
     labels = sorted({mark.label for text in texts for marks in text.marks.values() for mark in marks if mark.label})
     place = {label: n for n, label in enumerate(labels)}

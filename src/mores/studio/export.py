@@ -5,11 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mores.benchmark import BENCHMARKS
-from mores.studio.kind import CampaignSettings, ExportFile, slug
+from mores.studio.files import ExportFile, Spool
+from mores.studio.kind import CampaignSettings, slug
+
+SAMPLE = 5
+"""Questions of a sample."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +33,8 @@ class Runnable:
 def bench_folder(
     settings: CampaignSettings,
     runnables: Sequence[Runnable],
-    data: Mapping[str, bytes],
-    sample: Mapping[str, bytes],
+    data: Mapping[str, bytes | Spool],
+    sample: Mapping[str, bytes | Spool],
     about: str,
 ) -> Iterator[ExportFile]:
     """Yield a folder that `mores bench FOLDER` runs at once; a kind's `export` yields these files, then its own.
@@ -47,6 +53,16 @@ def bench_folder(
     for folder, contents in (("data", data), ("sample", sample)):
         for name in sorted(contents):
             yield ExportFile(f"{folder}/{name}", contents[name])
+
+
+def spool_rows(rows: Iterable[Mapping[str, Any]]) -> tuple[Spool, bytes]:
+    """Return the rows of a file of `data` as lines of JSON, and the first of them, for `sample`."""
+    file, first = Spool(), b""
+    for number, row in enumerate(rows):
+        line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
+        first += line if number < SAMPLE else b""
+        file.write(line)
+    return file, first
 
 
 def _module(settings: CampaignSettings, named: Sequence[tuple[str, Runnable]]) -> str:

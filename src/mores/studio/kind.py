@@ -7,19 +7,18 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from mores.culture import language, region
 from mores.culture.regions import UnknownName
 from mores.errors import InputError
-from mores.io import to_csv
 from mores.models import Request
 from mores.models.base import Written
 from mores.search import Found, Query
+from mores.studio.files import ExportFile
 from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, CampaignItem, Content
 from mores.studio.workflow import CampaignStage
@@ -190,36 +189,6 @@ class SearchTask(Generic[S]):
     title: str = ""
 
 
-class ExportFile(NamedTuple):
-    """One file of an export."""
-
-    path: str
-    data: bytes
-
-    @property
-    def size(self) -> int:
-        """The number of bytes that it has."""
-        return len(self.data)
-
-    def read(self) -> bytes:
-        """Return what is in it."""
-        return self.data
-
-    def parts(self) -> Iterator[bytes]:
-        """Yield what is in it, some at a time."""
-        yield self.data
-
-    @classmethod
-    def of_records(cls, path: str, records: Iterable[BaseModel]) -> ExportFile:
-        """Return a file with one record on each line, as JSON."""
-        return cls(path, b"".join(record.model_dump_json().encode() + b"\n" for record in records))
-
-    @classmethod
-    def of_table(cls, path: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> ExportFile:
-        """Return a CSV file with a header."""
-        return cls(path, to_csv(chain([columns], rows)).encode())
-
-
 class ItemCount(Protocol):
     """The counts of a kind over items, one at a time: a large campaign is read once for everything."""
 
@@ -231,6 +200,16 @@ class ItemCount(Protocol):
 
     def summarise(self) -> Mapping[str, Any]:
         """Return the kind's figures for the organiser."""
+
+
+C = TypeVar("C", bound=ItemCount)
+
+
+def count_items(counts: C, items: Iterable[CampaignItem]) -> C:
+    """Return the counts of some items."""
+    for item in items:
+        counts.add(item)
+    return counts
 
 
 @dataclass(frozen=True)
@@ -245,7 +224,10 @@ class CampaignKind(Generic[S]):
     settings: type[S]
     stages: Callable[[S], tuple[CampaignStage, ...]]
     export: Callable[[S, Iterable[CampaignItem]], Iterator[ExportFile]]
-    """The accepted items as a folder that `mores bench` runs; all items, as the kind's records, where it does not."""
+    """The accepted items as a folder that `mores bench` runs; all items, as the kind's records, where it does not.
+
+    A campaign may have more items than memory holds: read them one at a time, more than once where you have to.
+    """
     label: Callable[[str, Content], str | None]
     """The answer of one vote at a stage as one label, for agreement; None where it has none."""
     goal: str = ""

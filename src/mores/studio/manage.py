@@ -61,7 +61,7 @@ def campaign_upload(database: str | Path, campaign: str, repository: str, form: 
     with closing(open_database(database)) as store:
         snapshot = read_snapshot(store, find_campaign(store, campaign))
     message = f"Campaign {campaign} as of event {snapshot.last_event}"
-    return Upload(repository, "dataset", dict(hub_files(snapshot, form)), message)
+    return Upload(repository, "dataset", hub_files(snapshot, form), message)
 
 
 def push_campaign(database: str | Path, campaign: str, upload: Upload) -> str:

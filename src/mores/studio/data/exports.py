@@ -22,8 +22,9 @@ from mores.studio.data.card import canary_of, hub_fields, one_line, write_card, 
 from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
-from mores.studio.data.tables import JsonTable, SpooledFile, table_files, version_rows
-from mores.studio.kind import CampaignKind, ExportFile
+from mores.studio.data.tables import JsonTable, table_files, version_rows
+from mores.studio.files import ExportFile
+from mores.studio.kind import CampaignKind
 from mores.studio.progress import report
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
@@ -42,10 +43,10 @@ class Format:
 
     title: str
     summary: str
-    files: Callable[[Snapshot], Iterable[ExportFile | SpooledFile]]
+    files: Callable[[Snapshot], Iterable[ExportFile]]
 
 
-def _folder(snapshot: Snapshot) -> Iterator[ExportFile | SpooledFile]:
+def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
     kind = snapshot.campaign.kind
     yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.numbered)
     if kind.runs:
@@ -88,13 +89,13 @@ class Kept(NamedTuple):
     size: int
 
 
-def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
-    """Return the files of an export, with its card and its paragraph for a paper."""
-    return [ExportFile(file.path, file.read()) for file in iterate_files(snapshot, form)]
+def make_files(snapshot: Snapshot, form: str) -> dict[str, bytes]:
+    """Return the files of an export by their paths."""
+    return {file.path: file.read() for file in iterate_files(snapshot, form)}
 
 
-def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile | SpooledFile]:
-    """Yield the same files; large ones are on disk."""
+def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
+    """Yield the files of an export, with its card and its paragraph for a paper; large ones are on disk."""
     if form not in FORMATS:
         raise ConfigError(f"unknown format {form!r}; {suggest(form, FORMATS)}there are {', '.join(FORMATS)}")
     files = {file.path: file for file in FORMATS[form].files(snapshot)}  # first: reading the items counts them
@@ -107,7 +108,7 @@ def iterate_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile | Spoole
         yield ExportFile(CANARY, f"{canary_of(snapshot)}\n".encode())
 
 
-def pack(files: Iterable[ExportFile | SpooledFile]) -> bytes:
+def pack(files: Iterable[ExportFile]) -> bytes:
     """Return files as a ZIP archive whose bytes depend on nothing else: the time of each is the first that ZIP has."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
@@ -165,9 +166,7 @@ def write_export(database: Database, campaign: Campaign, form: str, folder: Path
         return [folder / name for name in archive.namelist()]
 
 
-def hub_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
+def hub_files(snapshot: Snapshot, form: str) -> dict[str, bytes]:
     """Return the files of an export with a card that the Hub reads."""
-    return [
-        ExportFile(path, with_fields(data.decode(), hub_fields(snapshot)) if path == CARD else data)
-        for path, data in make_files(snapshot, form)
-    ]
+    files = make_files(snapshot, form)
+    return files | {CARD: with_fields(files[CARD].decode(), hub_fields(snapshot))}

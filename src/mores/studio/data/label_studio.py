@@ -23,9 +23,9 @@ from mores.errors import InputError
 from mores.io.exports import locate
 from mores.studio.data.incoming import METADATA, ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import Spool, SpooledFile, write_times
+from mores.studio.data.tables import write_times
+from mores.studio.files import ExportFile, Spool
 from mores.studio.form import FormField, StudioForm
-from mores.studio.kind import ExportFile
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content
 from mores.studio.timeline import describe_value
@@ -36,7 +36,7 @@ MISSING = "missing"
 OURS = {"mores_item", "mores_stage", "region", "language"}
 
 
-def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile | SpooledFile]:
+def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
     """Yield `tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
     stage, tasks = judged_stage(snapshot), Spool()
     names: dict[str, None] = {}
@@ -44,7 +44,7 @@ def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile | SpooledFile]
         names |= dict.fromkeys(item.content)
         tasks.write((b",\n" if number > 1 else b"[\n") + to_json(to_task(snapshot, number, item, stage)))
     tasks.write(b"\n]\n" if snapshot.items else b"[]\n")
-    yield SpooledFile("tasks.json", tasks)
+    yield ExportFile("tasks.json", tasks)
     if stage and snapshot.items:
         first = snapshot.items[0]
         yield ExportFile("config.xml", to_config(stage.form(first), list(names), main_text(first.content)).encode())

@@ -19,7 +19,7 @@ from mores.errors import InputError
 from mores.studio.data.incoming import ImportedAnswer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
-from mores.studio.data.tables import Spool, SpooledFile
+from mores.studio.files import ExportFile, Spool
 from mores.studio.form import StudioForm
 from mores.studio.provenance import last_votes
 from mores.studio.records import CampaignItem, Content
@@ -32,7 +32,7 @@ OURS = "mores"
 SCORES = ("score", "rating")
 
 
-def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
+def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
     """Yield `campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
     stage, campaign, log = judged_stage(snapshot), Spool(), Spool()
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
@@ -53,8 +53,8 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[SpooledFile]:
             lines += [begun[repr(vote.answer)][:-1], b',"actions":', to_json(actions), rest % by]
         log.write(b"".join(lines))
     campaign.write(b"\n]}\n")
-    yield SpooledFile("campaign.json", campaign)
-    yield SpooledFile("annotations.jsonl", log)
+    yield ExportFile("campaign.json", campaign)
+    yield ExportFile("annotations.jsonl", log)
 
 
 def _marked(form: StudioForm) -> tuple[str, str] | None:

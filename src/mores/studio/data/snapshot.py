@@ -223,7 +223,8 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
         last, at = connection.execute(select(func.max(events.c.id), func.max(events.c.at)).where(mine)).one()
         # each person's first event by an index; grouping all events takes several times as long
         people = select(events.c.person).where(events.c.person != "").distinct().subquery()
-        first = select(events.c.id).where(mine, events.c.person == people.c.person).order_by(events.c.id).limit(1)
+        here = events.c.campaign.concat("") == campaign.id  # not by its index: read whole for all who acted elsewhere
+        first = select(events.c.id).where(here, events.c.person == people.c.person).order_by(events.c.id).limit(1)
         acted = select(people.c.person, first.scalar_subquery().label("first")).subquery()
         order = select(acted.c.person).where(acted.c.first.is_not(None)).order_by(acted.c.first)
         numbers = {person: f"p{number}" for number, person in enumerate(connection.execute(order).scalars(), 1)}

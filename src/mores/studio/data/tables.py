@@ -6,14 +6,12 @@ JSON Lines keeps values as they are. CSV and Parquet have one column for each fi
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from operator import itemgetter
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from pydantic_core import to_json
@@ -22,6 +20,7 @@ from mores.io import formulas
 from mores.io.arrow import import_parquet
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.figures import Figures, PersonFigures
+from mores.studio.files import ExportFile, Spool
 from mores.studio.practice import QualificationTest
 from mores.studio.provenance import matches_language, matches_region
 from mores.studio.records import CampaignItem
@@ -32,8 +31,6 @@ from mores.studio.store.people import Member
 Row = dict[str, Any]
 BATCH = 100
 """Rows of a table that are turned into text at once."""
-SMALL = 2**20
-"""Bytes of a file that are in memory at most."""
 NUMBERS = {"version": "int", "returns": "int", "seconds": "float"}
 """Columns of Parquet that hold numbers; all others are text."""
 WHOLE = frozenset((list, dict, bool))
@@ -45,38 +42,6 @@ _CELLS: dict[str, str] = {}
 _BOOLS = {True: "true", False: "false", None: None}
 END = "\0"
 """Ends a line until all columns are known; no text of the studio has it."""
-
-
-class Spool(tempfile.SpooledTemporaryFile[bytes]):
-    """An empty file that is on disk once it is no longer small, and gone when nobody needs it."""
-
-    def __init__(self) -> None:
-        super().__init__(SMALL)
-
-    def __del__(self) -> None:
-        self.close()
-
-
-class SpooledFile(NamedTuple):
-    """A file of an export that may be large: in memory while it is small, then on disk."""
-
-    path: str
-    file: Spool
-
-    @property
-    def size(self) -> int:
-        """The number of bytes that it has."""
-        return self.file.seek(0, os.SEEK_END)
-
-    def read(self) -> bytes:
-        """Return what is in it."""
-        return b"".join(self.parts())
-
-    def parts(self) -> Iterator[bytes]:
-        """Yield what is in it, some at a time."""
-        self.file.seek(0)
-        while part := self.file.read(SMALL):
-            yield part
 
 
 def item_row(snapshot: Snapshot, item: CampaignItem) -> Row:
@@ -187,7 +152,7 @@ def time_rows(
     return rows
 
 
-def table_files(snapshot: Snapshot, form: str) -> Iterator[SpooledFile]:
+def table_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
     """Yield `items`, `votes` and `versions` as csv, jsonl or parquet."""
     make = TABLES[form]
     items, votes = make(("content", "results")), make(("answer",))
@@ -222,10 +187,10 @@ class RowTable(ABC):
             self.add(row)
         return self
 
-    def close(self, path: str) -> SpooledFile:
+    def close(self, path: str) -> ExportFile:
         """Return the file."""
         self._write()
-        return SpooledFile(path, self._file)
+        return ExportFile(path, self._file)
 
     @abstractmethod
     def _write(self) -> None:
@@ -261,7 +226,7 @@ class CsvTable(RowTable):
         self._parts.append((len(names), self._file.write(lines.encode())))
         self._rows = []
 
-    def close(self, path: str) -> SpooledFile:
+    def close(self, path: str) -> ExportFile:
         """Return the file."""
         self._write()
         written, whole = self._file, Spool()
@@ -270,7 +235,7 @@ class CsvTable(RowTable):
         for known, size in self._parts:
             end = b"," * (len(self._names) - known) + b"\n"
             whole.write(written.read(size).replace(f",{END}\n".encode(), end))
-        return SpooledFile(path, whole)
+        return ExportFile(path, whole)
 
 
 class ParquetTable(RowTable):
@@ -317,7 +282,7 @@ class ParquetTable(RowTable):
             stream.write_table(table)
         self._count = 0
 
-    def close(self, path: str) -> SpooledFile:
+    def close(self, path: str) -> ExportFile:
         """Return the file."""
         import pyarrow as pa
 
@@ -332,7 +297,7 @@ class ParquetTable(RowTable):
                 known = set(table.column_names)
                 arrays = [table[name] if name in known else pa.nulls(count, _kind(name)) for name in self._names]
                 writer.write_table(pa.table(arrays, schema))
-        return SpooledFile(path, self._file)
+        return ExportFile(path, self._file)
 
 
 def _kind(name: str) -> Any:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mores.formatting import NOTHING, percent
 from mores.stats.results import share_result
 from mores.studio.campaigns.culturall import forms
-from mores.studio.export import Runnable, bench_folder
-from mores.studio.kind import ExportFile
+from mores.studio.export import Runnable, bench_folder, spool_rows
+from mores.studio.files import ExportFile
+from mores.studio.kind import count_items
 from mores.studio.phrase import Phrase, with_missing
 from mores.studio.provenance import last_votes, range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
@@ -37,7 +38,6 @@ SOURCES = {
     "data": "existing data",
     "document": "documents",
 }
-SAMPLE = 5
 
 
 def label(stage: str, answer: Content) -> str | None:
@@ -49,16 +49,21 @@ def label(stage: str, answer: Content) -> str | None:
 
 def export(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the accepted items in the published columns, one line each, as a benchmark that runs."""
-    items = list(items)
-    lines = [f"{json.dumps(row(item), ensure_ascii=False)}\n".encode() for item in items]
-    reviewed = sum(bool(last_votes(item, "review")) for item in items)
-    each = "each" if reviewed == len(items) else f"{reviewed} of them"
+    tally = Tally(settings)
+
+    def rows() -> Iterator[Mapping[str, str]]:
+        for item in items:
+            tally.add(item)
+            yield row(item)
+
+    lines, first = spool_rows(rows())
+    each = "each" if tally.reviewed == tally.accepted else f"{tally.reviewed} of them"
     yield from bench_folder(
         settings,
         [Runnable("culturall:CULTURALL", groupings=("topic", "language", "region"))],
-        {FILE: b"".join(lines)},
-        {FILE: b"".join(lines[:SAMPLE])},
-        ABOUT.format(count=len(lines), reviewed=REVIEWED.format(each=each)),
+        {FILE: lines},
+        {FILE: first},
+        ABOUT.format(count=tally.items, reviewed=REVIEWED.format(each=each)),
     )
 
 
@@ -99,96 +104,133 @@ class ReviewRate(NamedTuple):
         return with_missing(Phrase(template, part=self.part, total=self.total, **shown), result)
 
 
-def review_rates(items: Iterable[CampaignItem]) -> dict[str, ReviewRate]:
-    """Return how often reviewers accepted, revised and rejected."""
-    decided = Counter(vote.answer["verdict"] for item in items for vote in item.votes if vote.stage == "review")
-    return {verdict: ReviewRate(decided[verdict], sum(decided.values())) for verdict in forms.VERDICTS}
+@dataclass
+class Tally:
+    """Everything that figures and texts count, from one pass over the items."""
+
+    settings: forms.CulturallSettings
+    items: int = 0
+    imported: int = 0
+    accepted: int = 0
+    reviewed: int = 0
+    """Accepted items that another person reviewed."""
+    left: int = 0
+    """Easy items that stay as they are."""
+    topics: Counter[str] = field(default_factory=Counter)
+    """Of accepted items, as are the next."""
+    languages: set[str] = field(default_factory=set)
+    regions: set[str] = field(default_factory=set)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    """What reviewers decided."""
+    cross_checks: Counter[bool] = field(default_factory=Counter)
+    """Whether an item that was cross-checked meets all criteria."""
+    measured: Counter[bool | None] = field(default_factory=Counter)
+    """Whether an item is challenging, as it was measured last; None where that failed."""
+    models: dict[str, None] = field(default_factory=dict)
+    """Those that were asked for an answer, as they first were."""
+    answers: set[int] = field(default_factory=set)
+    """How many of them answered an item that was measured."""
+    sources: Counter[str] = field(default_factory=Counter)
+    """What authors had their items from."""
+
+    def add(self, item: CampaignItem) -> None:
+        """Count an item."""
+        self.items += 1
+        self.imported += item.author is None
+        self.left += bool(item.results.get("elevate", {}).get("left"))
+        if item.author:
+            self.sources[item.content.get("source", "")] += 1
+        if item.status is ItemStatus.ACCEPTED:
+            present = forms.present(item)
+            self.accepted += 1
+            self.reviewed += bool(last_votes(item, "review"))
+            self.topics[present["topic"]] += 1
+            self.languages.add(item.language)
+            self.regions.add(present["region"])
+        for vote in item.votes:
+            if vote.stage == "review":
+                self.verdicts[vote.answer["verdict"]] += 1
+            elif vote.stage == forms.CROSS_CHECK:
+                self.cross_checks[forms.meets_criteria(vote.answer)] += 1
+        result = item.results.get("measure", {})
+        if result.get("measured"):
+            self.measured[bool(result["challenging"])] += 1
+            self.answers |= {result["models"]} if "models" in result else set()
+        elif result or (item.stage == "measure" and item.failed):  # or it waits for models that failed
+            self.measured[None] += 1
+        self.models |= dict.fromkeys(ask.model for ask in item.asks if ask.task == "answer")
+
+    @property
+    def reviews(self) -> dict[str, ReviewRate]:
+        """How often reviewers accepted, revised and rejected."""
+        return {verdict: ReviewRate(self.verdicts[verdict], self.verdicts.total()) for verdict in forms.VERDICTS}
+
+    @property
+    def checked(self) -> ReviewRate:
+        """How many of the cross-checked items meet all criteria."""
+        return ReviewRate(self.cross_checks[True], self.cross_checks.total())
+
+    @property
+    def challenging(self) -> ReviewRate:
+        """How many of the measured items are challenging."""
+        hard, easy = self.measured[True], self.measured[False]
+        return ReviewRate(hard, hard + easy, self.measured[None])
+
+    def summarise(self) -> Mapping[str, Any]:
+        """Return the rates of reviews beside the paper's, and how hard the items are."""
+        names = {"accept": "Accepted by reviewers", "revise": "Revised by reviewers", "reject": "Rejected by reviewers"}
+        reviews = {
+            names[verdict]: Phrase("{rate} · paper: {paper}", rate=rate.phrase, paper=percent(PAPER[verdict]))
+            for verdict, rate in self.reviews.items()
+        }
+        topics = sorted(self.topics.items())
+        counted = (Phrase("{topic} {count}", topic=Phrase(topic), count=count) for topic, count in topics)
+        return {
+            "Items": self.items,
+            **reviews,
+            "Meet all criteria, of the cross-checked": Phrase(
+                "{rate} · paper: {paper}", rate=self.checked.phrase, paper=percent(1.0)
+            ),
+            "Challenging, of the measured": self.challenging.phrase,
+            "Easy and left as they are": self.left,
+            "Not measured": self.challenging.missing,
+            "Accepted, by topic": Phrase.join(counted) or NOTHING,
+        }
+
+    def method(self) -> str:
+        """Return a paragraph for the Method section of a paper."""
+        rates, hard, checked = self.reviews, self.challenging, self.checked
+        decided = ", ".join(f"{percent(rate.share)} {verdict}" for verdict, rate in rates.items())
+        difficulty = (
+            f"Difficulty was measured with {', '.join(self.models)}: an item is challenging when at most "
+            f"{self.settings.most_correct} of {range_of(self.answers)} models answer it correctly; authors made easy "
+            f"items harder where they could, and {percent(hard.share)} of {hard.total:,} measured items are challenging"
+            f"{f'; {hard.missing:,} more could not be measured' if hard.missing else ''}. "
+            if hard.total
+            else "Difficulty was not measured. "
+        )
+        again = (
+            f" Of the accepted items, {checked.total:,} were drawn at random and cross-checked by another person; "
+            f"{percent(checked.share)} met all criteria."
+            if checked.total
+            else ""
+        )
+        origins = [f"{text} ({self.sources[name]:,})" for name, text in SOURCES.items() if self.sources[name]]
+        written, topics = self.items - self.imported, len(self.settings.topics)
+        wrote = [f"authors wrote {written:,} grounded items on {topics} topics"]
+        wrote += [f"from {', '.join(origins)}"] if origins else []
+        brought = f"{self.imported:,} more were imported. " if self.imported else ""
+        each = "Each accepted item"
+        if self.reviewed < self.accepted:
+            each = f"{self.reviewed:,} of {self.accepted:,} accepted items"
+        return (
+            f"Following CulturALL (Lin et al. 2026), {' '.join(wrote)}. {brought}{difficulty}"
+            f"{each} was reviewed by another person for region and topic, requirements, translation and sensitive "
+            f"content ({decided}; {rates['accept'].total:,} reviews). The result has {self.accepted:,} items in "
+            f"{len(self.languages)} languages from {len(self.regions)} regions.{again}"
+        )
 
 
-def cross_checked(items: Iterable[CampaignItem]) -> ReviewRate:
-    """Return how many of the cross-checked items meet all criteria."""
-    answers = [vote.answer for item in items for vote in item.votes if vote.stage == forms.CROSS_CHECK]
-    return ReviewRate(sum(map(forms.meets_criteria, answers)), len(answers))
-
-
-def challenging(items: Iterable[CampaignItem]) -> ReviewRate:
-    """Return how many of the measured items are challenging, as they were measured last."""
-    every = list(items)
-    measured = [result for item in every if (result := item.results.get("measure", {})).get("measured")]
-    return ReviewRate(sum(result["challenging"] for result in measured), len(measured), sum(map(_unmeasured, every)))
-
-
-def _unmeasured(item: CampaignItem) -> bool:
-    """Return whether an item could not be measured, or waits for models that failed."""
-    if result := item.results.get("measure"):
-        return not result["measured"]
-    return item.stage == "measure" and bool(item.failed)
-
-
-def summarise(_settings: forms.CulturallSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
-    """Return the rates of reviews beside the paper's, and how hard the items are."""
-    rates = review_rates(items)
-    names = {"accept": "Accepted by reviewers", "revise": "Revised by reviewers", "reject": "Rejected by reviewers"}
-    reviews = {
-        names[verdict]: Phrase("{rate} · paper: {paper}", rate=rate.phrase, paper=percent(PAPER[verdict]))
-        for verdict, rate in rates.items()
-    }
-    topics = Counter(forms.present(item)["topic"] for item in _accepted(items))
-    counted = (Phrase("{topic} {count}", topic=Phrase(topic), count=count) for topic, count in sorted(topics.items()))
-    return {
-        "Items": len(items),
-        **reviews,
-        "Meet all criteria, of the cross-checked": Phrase(
-            "{rate} · paper: {paper}", rate=cross_checked(items).phrase, paper=percent(1.0)
-        ),
-        "Challenging, of the measured": challenging(items).phrase,
-        "Easy and left as they are": sum(bool(item.results.get("elevate", {}).get("left")) for item in items),
-        "Not measured": challenging(items).missing,
-        "Accepted, by topic": Phrase.join(counted) or NOTHING,
-    }
-
-
-def _accepted(items: Iterable[CampaignItem]) -> list[CampaignItem]:
-    return [item for item in items if item.status is ItemStatus.ACCEPTED]
-
-
-def describe(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> str:
-    """Return a paragraph for the Method section of a paper."""
-    every = list(items)
-    accepted, rates, hard = _accepted(every), review_rates(every), challenging(every)
-    languages = {item.language for item in accepted}
-    regions = {forms.present(item)["region"] for item in accepted}
-    decided = ", ".join(f"{percent(rate.share)} {verdict}" for verdict, rate in rates.items())
-    measured = dict.fromkeys(ask.model for item in every for ask in item.asks if ask.task == "answer")
-    answers = range_of(
-        result["models"] for item in every if (result := item.results.get("measure", {})).get("measured")
-    )
-    difficulty = (
-        f"Difficulty was measured with {', '.join(measured)}: an item is challenging when at most "
-        f"{settings.most_correct} of {answers} models answer it correctly; authors made easy items harder "
-        f"where they could, and {percent(hard.share)} of {hard.total:,} measured items are challenging"
-        f"{f'; {hard.missing:,} more could not be measured' if hard.missing else ''}. "
-        if hard.total
-        else "Difficulty was not measured. "
-    )
-    checked = cross_checked(every)
-    again = (
-        f" Of the accepted items, {checked.total:,} were drawn at random and cross-checked by another person; "
-        f"{percent(checked.share)} met all criteria."
-        if checked.total
-        else ""
-    )
-    used = Counter(item.content.get("source") for item in every if item.author)
-    origins = [f"{text} ({used[name]:,})" for name, text in SOURCES.items() if used[name]]
-    imported = sum(item.author is None for item in every)
-    wrote = [f"authors wrote {len(every) - imported:,} grounded items on {len(settings.topics)} topics"]
-    wrote += [f"from {', '.join(origins)}"] if origins else []
-    brought = f"{imported:,} more were imported. " if imported else ""
-    reviewed = sum(bool(last_votes(item, "review")) for item in accepted)
-    each = "Each accepted item" if reviewed == len(accepted) else f"{reviewed:,} of {len(accepted):,} accepted items"
-    return (
-        f"Following CulturALL (Lin et al. 2026), {' '.join(wrote)}. {brought}{difficulty}"
-        f"{each} was reviewed by another person for region and topic, requirements, translation and sensitive "
-        f"content ({decided}; {rates['accept'].total:,} reviews). The result has {len(accepted):,} items in "
-        f"{len(languages)} languages from {len(regions)} regions.{again}"
-    )
+def summarise(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
+    """Return the figures of some items."""
+    return count_items(Tally(settings), items).summarise()

@@ -7,7 +7,6 @@ three wrong sets there are, and where the correct one stands, is drawn by the it
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,8 @@ from mores.stats.annotators.popular import surprisingly_popular
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, UNKNOWN
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
 from mores.studio.export import Runnable, bench_folder
-from mores.studio.kind import ExportFile
+from mores.studio.files import ExportFile, Spool
+from mores.studio.kind import count_items
 from mores.studio.phrase import Phrase, phrase_share
 from mores.studio.provenance import describe_regions, last_votes, matches_region, range_of
 from mores.studio.records import CampaignItem, ItemStatus
@@ -152,10 +152,7 @@ class Tally:
 
 def summarise(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
     """Return the paper's figures of some questions."""
-    tally = Tally(settings)
-    for item in items:
-        tally.add(item)
-    return tally.summarise()
+    return count_items(Tally(settings), items).summarise()
 
 
 def popular_answer(item: CampaignItem) -> str | None:
@@ -207,7 +204,7 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
     tally = Tally(settings)
     easy: list[Sequence[Any]] = []
     hard: list[Sequence[Any]] = []
-    stories = io.BytesIO()
+    stories = Spool()
     for item in items:
         tally.add(item)
         # what the verifiers agreed on; the author's, where an organiser accepted the item
@@ -229,7 +226,7 @@ def export(settings: TeamingSettings, items: Iterable[CampaignItem]) -> Iterator
     first = hard[: SAMPLE * len(LETTERS)]
     sample = dict([table(EASY, EASY_COLUMNS, easy[:SAMPLE]), table(HARD, HARD_COLUMNS, first)])
     yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy), tally))
-    yield ExportFile("items.jsonl", stories.getvalue())
+    yield ExportFile("items.jsonl", stories)
 
 
 def easy_row(

@@ -4,46 +4,62 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
 from mores import formatting
 from mores.metaevaluation.juice.data import CATEGORIES, COUNTRIES, paragraphs
-from mores.metric.mqm_tsv import write_mqm_tsv
+from mores.metric.mqm_tsv import COLUMNS, write_rows
 from mores.metric.score import score
 from mores.signature import sign
 from mores.stats import marks as spans
 from mores.studio.campaigns.marking.errors import MARK, VALIDATE, PersonMark, agreed, found_in, group
 from mores.studio.campaigns.marking.forms import MarkingSettings
 from mores.studio.figures import show_figure
-from mores.studio.kind import ExportFile
+from mores.studio.files import ExportFile, spool_files, to_line
 from mores.studio.marks import Mark, sample_of, to_errors
 from mores.studio.phrase import phrase_share, with_missing
 from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
 from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Result, Sample, Signature
 
+FILES = ("texts.jsonl", "judgements.jsonl", "agreed.jsonl", "mqm.tsv", "juice.json")
 DECLINED = "the person could not judge this text"
 VALIDATIONS = {"valid": "valid", "other": "valid_diff_category", "invalid": "invalid"}
 
 
 def export(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
-    shown = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
-    counts = Counter(item.content.get("id") for item in shown)
-    samples = {item.id: to_sample(item, unique=counts[item.content.get("id")] == 1) for item in shown}
-    judgements = [judgement for item in shown for judgement in judgements_of(settings, item, samples[item.id])]
-    decided = [item for item in shown if item.status is ItemStatus.ACCEPTED]
-    juice = {samples[item.id].id: to_juice(item) for item in decided if item.region and item.language}
-    systems = {sample.id: sample.source for sample in samples.values() if sample.source}
-    yield ExportFile("README.md", _readme(settings, shown, judgements, len(decided) - len(juice)).encode())
-    yield ExportFile.of_records("texts.jsonl", samples.values())
-    yield ExportFile.of_records("judgements.jsonl", judgements)
-    together = (agreed_judgement(settings, item, samples[item.id]) for item in decided)
-    yield ExportFile.of_records("agreed.jsonl", together)
-    yield ExportFile("mqm.tsv", write_mqm_tsv(judgements, systems=systems).encode())
-    yield ExportFile("juice.json", f"{json.dumps(juice, ensure_ascii=False, indent=1)}\n".encode())
+    counts: Counter[str] = Counter()
+    yield from spool_files(FILES, _parts(settings, items, counts))
+    yield ExportFile("README.md", _readme(settings, counts).encode())
+
+
+def _parts(
+    settings: MarkingSettings, items: Iterable[CampaignItem], counts: Counter[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield what each text adds to each file, and count what the README says."""
+    names = Counter(item.content.get("id") for item in items if item.status is not ItemStatus.WITHDRAWN)
+    yield "mqm.tsv", "\t".join(COLUMNS).encode() + b"\n"
+    for item in items:
+        if item.status is ItemStatus.WITHDRAWN:
+            continue
+        sample = to_sample(item, unique=names[item.content.get("id")] == 1)
+        counts["texts"] += 1
+        yield "texts.jsonl", to_line(sample)
+        for judgement in judgements_of(settings, item, sample):
+            counts["judgements"] += 1
+            counts["failed"] += judgement.failure is not None
+            yield "judgements.jsonl", to_line(judgement)
+            yield "mqm.tsv", "".join(f"{row}\n" for row in write_rows(judgement, sample.source or "")).encode()
+        if item.status is ItemStatus.ACCEPTED:
+            yield "agreed.jsonl", to_line(agreed_judgement(settings, item, sample))
+            if item.region and item.language:
+                text = json.dumps({sample.id: to_juice(item)}, ensure_ascii=False, indent=1)
+                yield "juice.json", f"{',' if counts['juice'] else '{'}{text[1:-2]}".encode()
+            counts["juice" if item.region and item.language else "left out"] += 1
+    yield "juice.json", b"\n}\n" if counts["juice"] else b"{}\n"
 
 
 def to_sample(item: CampaignItem, *, unique: bool = True) -> Sample:
@@ -141,14 +157,12 @@ def _juice_error(item: CampaignItem, found: PersonMark) -> dict[str, Any]:
     }
 
 
-def _readme(
-    settings: MarkingSettings, items: Sequence[CampaignItem], judgements: Sequence[Judgement], left_out: int
-) -> str:
-    failed = sum(judgement.failure is not None for judgement in judgements)
+def _readme(settings: MarkingSettings, counts: Counter[str]) -> str:
+    texts, judgements, failed = counts["texts"], counts["judgements"], counts["failed"]
     lines = [
         "# Marked errors",
         "",
-        f"{len(items)} texts, {len(judgements)} judgements, {failed} of them failures: a person could not judge.",
+        f"{texts} texts, {judgements} judgements, {failed} of them failures: a person could not judge.",
         "",
         "| file | what |",
         "| --- | --- |",
@@ -160,8 +174,8 @@ def _readme(
         "",
         f"Types of errors: `{settings.taxonomy}`. A score is the sum of the severities: minor -1, major -5.",
     ]
-    if left_out:
-        lines.append(f"{left_out} decided texts have no region or no language and are not in juice.json.")
+    if counts["left out"]:
+        lines.append(f"{counts['left out']} decided texts have no region or no language and are not in juice.json.")
     return "\n".join(lines) + "\n"
 
 
@@ -173,35 +187,47 @@ def label(stage: str, answer: Content) -> str | None:
     return next((severity for severity in ("major", "minor") if severity in severities), "no error")
 
 
-def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+def summarise(settings: MarkingSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
     """Count of texts, marks and errors; agreement on places without regard to labels, then on labels."""
-    marked = [item for item in items if item.votes_at(MARK)]
-    seen = [item for item in items if item.votes_at(MARK) or any(stage == MARK for _, stage in item.declined)]
-    everything = [found for item in marked for found in found_in(item)]
-    validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
-    errors = [error for item in items if item.status is ItemStatus.ACCEPTED for error in agreed(item)]
-    scores = [judgement.score for item in seen for judgement in judgements_of(settings, item, to_sample(item))]
+    counts, severities, scores = Counter[str](), Counter[str](), list[float | None]()
+    texts: list[spans.MarkedText] = []
+    for item in items:
+        found, votes = found_in(item), item.votes_at(MARK)
+        counts["texts"] += 1
+        counts["marked"] += bool(votes)
+        counts["marks"] += len(found)
+        counts["missing"] += sum(each.mark["start"] is None for each in found)
+        counts["none"] += sum(not vote.answer.get("marks") for vote in votes)
+        severities.update(each.mark.get("severity", "") for each in found)
+        if item.votes_at(VALIDATE):
+            counts["validated"] += len(found)
+            counts["valid"] += sum(each.stands for each in found)
+            counts["other"] += sum(each.verdict == "other" for each in found)
+        if item.status is ItemStatus.ACCEPTED:
+            for error in agreed(item):
+                counts["errors"] += 1
+                counts["several"] += len(error.people) > 1
+        scores += [judgement.score for judgement in judgements_of(settings, item, to_sample(item))]
+        texts += _texts(item) if len(votes) > 1 else ()
     known = [score for score in scores if score is not None]
     every = Result(name="judgements", value=None, n=len(known), unscored=len(scores) - len(known))
-    none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
-    severities = Counter(found.mark.get("severity") for found in everything)
     figures: dict[str, Any] = {
-        "Texts": len(items),
-        "Texts that are marked": len(marked),
+        "Texts": counts["texts"],
+        "Texts that are marked": counts["marked"],
         "Judgements": len(known),
         "Judgements that failed: the person could not judge": every.unscored,
-        "Judgements without an error": phrase_share(none, len(known), every.unscored),
-        "Marks": len(everything),
+        "Judgements without an error": phrase_share(counts["none"], len(known), every.unscored),
+        "Marks": counts["marks"],
         "Minor": severities["minor"],
         "Major": severities["major"],
-        "Something is missing": sum(found.mark["start"] is None for found in everything),
+        "Something is missing": counts["missing"],
         "Mean score": with_missing(formatting.number(fmean(known)), every) if known else "–",
-        "Marks that are valid": phrase_share(sum(found.stands for found in validated), len(validated)),
-        "Valid, of another type": phrase_share(sum(found.verdict == "other" for found in validated), len(validated)),
-        "Errors after grouping": len(errors),
-        "Errors that several people found": phrase_share(sum(len(error.people) > 1 for error in errors), len(errors)),
+        "Marks that are valid": phrase_share(counts["valid"], counts["validated"]),
+        "Valid, of another type": phrase_share(counts["other"], counts["validated"]),
+        "Errors after grouping": counts["errors"],
+        "Errors that several people found": phrase_share(counts["several"], counts["errors"]),
     }
-    agreement = spans.span_agreement(_texts(marked))
+    agreement = spans.span_agreement(texts)
     if agreement is not None:
         figures |= {
             "Agreement on marked characters (F1)": with_missing(show_figure(agreement.f1), every),
@@ -215,27 +241,30 @@ def summarise(settings: MarkingSettings, items: Sequence[CampaignItem]) -> Mappi
     return figures
 
 
-def _texts(items: Iterable[CampaignItem]) -> list[spans.MarkedText]:
-    """Return each part of each text with what every person marked in it."""
-    texts = []
-    for item in items:
-        votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
-        for part in dict.fromkeys(["text", *(mark["part"] for marks in votes.values() for mark in marks)]):
-            by_person = {
-                person: [
-                    spans.SpanMark(mark["start"], mark["end"], mark.get("type") or None)
-                    for mark in marks
-                    if mark["part"] == part and mark["start"] is not None
-                ]
-                for person, marks in votes.items()
-            }
-            texts.append(spans.MarkedText(str(item.content.get(part, "")), by_person))
-    return texts
+def _texts(item: CampaignItem) -> Iterator[spans.MarkedText]:
+    """Yield each part of a text with what every person marked in it."""
+    votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
+    for part in dict.fromkeys(["text", *(mark["part"] for marks in votes.values() for mark in marks)]):
+        by_person = {
+            person: [
+                spans.SpanMark(mark["start"], mark["end"], mark.get("type") or None)
+                for mark in marks
+                if mark["part"] == part and mark["start"] is not None
+            ]
+            for person, marks in votes.items()
+        }
+        yield spans.MarkedText(str(item.content.get(part, "")), by_person)
 
 
 def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
-    counted = [item for item in items if item.votes_at(MARK)]
+    people: Counter[int] = Counter()
+    checked = 0
+    for item in items:
+        if votes := item.votes_at(MARK):
+            people[len(votes)] += 1
+            checked += bool(item.votes_at(VALIDATE))
+    counted = people.total()
     types = {"excam": "free", "juice": "those of JuICE", "mqm": "those of MQM", "own": "a list of ours"}
     begin = {
         "blank": "They began with an unmarked text",
@@ -243,14 +272,13 @@ def method(settings: MarkingSettings, items: Iterable[CampaignItem]) -> str:
         "previous": "They began with what the person before them had marked",
     }
     sentences = [
-        f"{len(counted)} texts were marked for cultural errors, each by "
-        f"{range_of(len(item.votes_at(MARK)) for item in counted)} speakers of its language.",
+        f"{counted} texts were marked for cultural errors, each by {range_of(people)} speakers of its language.",
         "They selected the wrong words, and gave each error a severity (minor or major) and a type; "
         f"types were {types[settings.taxonomy]}.",
         f"{begin[settings.begin]}.",
         "Marks of several people that overlap are one error, whatever their type.",
     ]
-    if checked := sum(bool(item.votes_at(VALIDATE)) for item in counted):
-        begun = f"In {checked} of the texts another person" if checked < len(counted) else "Another person"
+    if checked:
+        begun = f"In {checked} of the texts another person" if checked < counted else "Another person"
         sentences.insert(3, f"{begun} then said of each mark whether it is an error, and of which type.")
     return " ".join(sentences)

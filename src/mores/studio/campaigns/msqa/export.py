@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +12,39 @@ from mores.culture import language_name
 from mores.formatting import NOTHING, count, percent
 from mores.studio.campaigns.msqa.checks import TRANSLATE, State, all_checks
 from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS, TIERS, MsqaSettings
-from mores.studio.export import Runnable, bench_folder
-from mores.studio.kind import ExportFile
+from mores.studio.export import Runnable, bench_folder, spool_rows
+from mores.studio.files import ExportFile
 from mores.studio.phrase import Phrase
 from mores.studio.provenance import last_votes, matches_language, range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus
 
 FILE = "msqa.jsonl"
+GROUPINGS = ("language", "topic", "culture", "region", "tier")
+"""What results can be broken down by."""
 NOT_MEASURED = "not measured"
+CHECKS = ("Evidence", "One clear answer", "Difficulty")
+"""What models check, in their order."""
 FOLDER = Path(__file__).parent
 
 
 def export(settings: MsqaSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield a folder that `mores bench` runs, with one row for each accepted item."""
-    items = list(items)
-    rows = [row(item) for item in items]
-    lines = [json.dumps(values, ensure_ascii=False).encode() + b"\n" for values in rows]
-    groupings = ["language", "topic", "culture"]
-    groupings += [name for name in ("region", "tier") if any(values[name] for values in rows)]
-    benchmark = Runnable("msqa:MSQA", groupings=tuple(groupings))
-    data, sample = {FILE: b"".join(lines)}, {FILE: b"".join(lines[:5])}
-    languages = sorted({language_name(values["language"]) for values in rows if values["language"]})
+    making, broken_down = Making(), {"language", "topic", "culture"}
+    languages: set[str] = set()
+
+    def rows() -> Iterator[Content]:
+        for item in items:
+            values = row(item)
+            making.add(item)
+            broken_down.update(name for name in ("region", "tier") if values[name])
+            languages.update({language_name(values["language"])} if values["language"] else ())
+            yield values
+
+    lines, first = spool_rows(rows())
+    benchmark = Runnable("msqa:MSQA", groupings=tuple(name for name in GROUPINGS if name in broken_down))
     about = (FOLDER / "export.md").read_text("utf-8")
-    about = about.format(count=len(rows), languages=", ".join(languages) or "none", made=tell_making(items))
-    yield from bench_folder(settings, [benchmark], data, sample, about)
+    about = about.format(count=making.items, languages=", ".join(sorted(languages)) or "none", made=making.tell())
+    yield from bench_folder(settings, [benchmark], {FILE: lines}, {FILE: first}, about)
 
 
 def row(item: CampaignItem) -> Content:
@@ -68,28 +77,32 @@ PAPER = {"HCM": 261, "BVKS": 189, "SNC": 186, "LECA": 220, "CPS": 208}
 """The paper's questions by dimension (Section 3.3)."""
 
 
-def summarise(settings: MsqaSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
+def summarise(settings: MsqaSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
     """Return what was accepted and returned and why, how hard the accepted questions are, and what they are about."""
-    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
+    counts, tiers, dimensions = Counter[str](), Counter[str](), Counter[str]()
+    states = {title: Counter[str]() for title in CHECKS}
+    for item in items:
+        counts["items"] += 1
+        counts["returned"] += item.returns > 0
+        if item.status is ItemStatus.ACCEPTED:
+            tiers[row(item)["tier"] or NOT_MEASURED] += 1
+            dimensions[item.content["category"].rstrip("0123456789")] += 1
+        for version in {ask.version for ask in item.asks if ask.stage == "check"}:
+            counts["versions"] += 1
+            checks = all_checks(settings, item.model_copy(update={"version": version}))
+            for check, counted in zip(checks, states.values(), strict=True):
+                counted[check.state.value] += 1
+    accepted = tiers.total()
     figures: dict[str, Any] = {
-        "Questions": len(items),
-        "Accepted": len(accepted),
-        "Returned at least once": sum(item.returns > 0 for item in items),
+        "Questions": counts["items"],
+        "Accepted": accepted,
+        "Returned at least once": counts["returned"],
+        "Versions that models checked": counts["versions"],
+        **{title: _counts(counted, [state.value for state in State]) for title, counted in states.items()},
+        "Tiers of the accepted": _counts(tiers, (*TIERS, NOT_MEASURED)),
     }
-    checked = [
-        all_checks(settings, item.model_copy(update={"version": version}))
-        for item in items
-        for version in sorted({ask.version for ask in item.asks if ask.stage == "check"})
-    ]
-    figures["Versions that models checked"] = len(checked)
-    for place, title in enumerate(("Evidence", "One clear answer", "Difficulty")):
-        states = Counter(checks[place].state.value for checks in checked)
-        figures[title] = _counts(states, [state.value for state in State])
-    tiers = Counter(row(item)["tier"] or NOT_MEASURED for item in accepted)
-    figures["Tiers of the accepted"] = _counts(tiers, (*TIERS, NOT_MEASURED))
-    dimensions = Counter(item.content["category"].rstrip("0123456789") for item in accepted)
     for code, (dimension, _) in DIMENSIONS.items():
-        ours = percent(dimensions[code] / len(accepted)) if accepted else NOTHING
+        ours = percent(dimensions[code] / accepted) if accepted else NOTHING
         paper = percent(PAPER[code] / sum(PAPER.values()))
         figures[dimension] = Phrase(
             "{count} ({share}; the paper {paper})", count=dimensions[code], share=ours, paper=paper
@@ -105,59 +118,80 @@ def _counts(counted: Counter[str], names: Iterable[str]) -> str:
 
 def method(settings: MsqaSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
-    every = list(items)
-    accepted = [item for item in every if item.status is ItemStatus.ACCEPTED]
-    languages = sorted({language_name(item.language) for item in accepted if item.language})
-    states = Counter(
-        f"{name}: {result.get('state', '')}"
-        for item in accepted
-        for name, result in sorted(item.results.get("check", {}).items())
-    )
+    making, every, returned, states = Making(), 0, 0, Counter[str]()
+    languages: set[str] = set()
+    for item in items:
+        every += 1
+        returned += item.returns > 0
+        if item.status is ItemStatus.ACCEPTED:
+            making.add(item)
+            languages |= {language_name(item.language)} if item.language else set()
+            checked = item.results.get("check", {}).items()
+            states.update(f"{name}: {result.get('state', '')}" for name, result in checked)
     checks = ", ".join(f"{name} ({count})" for name, count in sorted(states.items())) or "none recorded"
-    named = f" ({', '.join(languages)})" if languages else ""
+    named = f" ({', '.join(sorted(languages))})" if languages else ""
     counted = "one model" if settings.counted == "model" else "all models together"
-    returned = sum(item.returns > 0 for item in every)
     models, runs = count(len(settings.models), "model"), count(settings.runs, "run")
     return (
-        f"Of {count(len(every), 'question')}, {len(accepted)} were accepted, in {count(len(languages), 'language')}"
+        f"Of {count(every, 'question')}, {making.items} were accepted, in {count(len(languages), 'language')}"
         f"{named}, following the construction of MSQA. Authors confirmed five design principles. Models were to check "
         "the evidence, that there is one clear answer, and the difficulty "
         f"({models} with {runs} each; too easy with more than {settings.most_correct} "
         f"correct runs of {counted}); the states of these checks for the accepted questions were: {checks}. "
-        f"{tell_making(accepted)} {count(returned, 'question')} came back to the author at least once."
+        f"{making.tell()} {count(returned, 'question')} came back to the author at least once."
     )
 
 
-def tell_making(items: Sequence[CampaignItem]) -> str:
-    """Return who wrote, inspected, validated and accepted questions, as their events show it."""
-    if not items:
-        return "No question is accepted yet."
-    whole = len(items)
+@dataclass
+class Making:
+    """Who wrote, inspected, validated and accepted questions, as their events show it; from one pass over them."""
 
-    def share(part: int) -> str:
-        return "each" if part == whole else f"{part} of {whole}"
+    items: int = 0
+    written: int = 0
+    native: int = 0
+    """Questions whose author spoke their language natively."""
+    accepted: int = 0
+    """Questions that the project lead accepted."""
+    sources: Counter[int] = field(default_factory=Counter)
+    """Questions that an expert inspected, by how many sources were added."""
+    votes: Counter[int] = field(default_factory=Counter)
+    """Questions that native speakers validated, by how many."""
 
-    written = [item for item in items if item.author]
-    native = sum(bool(matches_language(item, item.standing)) for item in written)
-    inspected = [item for item in items if last_votes(item, "inspect")]
-    sources = [len(item.results.get("inspect", {}).get("sources", ())) for item in inspected]
-    votes = [len(last_votes(item, "validate")) for item in items]
-    lead = sum(item.path[-1].stage == "accept" for item in items if item.path)
-    sentences = [
-        f"A person wrote {share(len(written))} from a source that they named, {native} of them in a language that they "
-        "speak natively."
-        if written
-        else "All were imported."
-    ]
-    if inspected:
-        added = f"and added {range_of(sources)} further sources" if any(sources) else "without adding a source"
-        sentences.append(f"An expert inspected {share(len(inspected))} {added}.")
-    if any(votes):
-        people = range_of(vote for vote in votes if vote)
-        sentences.append(f"Native speakers validated {share(sum(map(bool, votes)))}: {people} people.")
-    missing = [name for name, known in (("inspected", inspected), ("validated", any(votes))) if not known]
-    if missing:
-        sentences.append(f"None was {' or '.join(missing)}.")
-    if lead:
-        sentences.append(f"The project lead accepted {share(lead)}.")
-    return " ".join(sentences)
+    def add(self, item: CampaignItem) -> None:
+        """Count a question."""
+        self.items += 1
+        self.written += bool(item.author)
+        self.native += bool(item.author and matches_language(item, item.standing))
+        self.accepted += bool(item.path and item.path[-1].stage == "accept")
+        if last_votes(item, "inspect"):
+            self.sources[len(item.results.get("inspect", {}).get("sources", ()))] += 1
+        if votes := last_votes(item, "validate"):
+            self.votes[len(votes)] += 1
+
+    def tell(self) -> str:
+        """Return it in words."""
+        if not self.items:
+            return "No question is accepted yet."
+
+        def share(part: int) -> str:
+            return "each" if part == self.items else f"{part} of {self.items}"
+
+        sentences = [
+            f"A person wrote {share(self.written)} from a source that they named, {self.native} of them in a language "
+            "that they speak natively."
+            if self.written
+            else "All were imported."
+        ]
+        if self.sources:
+            several = f"and added {range_of(self.sources)} further sources"
+            added = several if any(self.sources) else "without adding a source"
+            sentences.append(f"An expert inspected {share(self.sources.total())} {added}.")
+        if self.votes:
+            people = range_of(self.votes)
+            sentences.append(f"Native speakers validated {share(self.votes.total())}: {people} people.")
+        missing = [name for name, known in (("inspected", self.sources), ("validated", self.votes)) if not known]
+        if missing:
+            sentences.append(f"None was {' or '.join(missing)}.")
+        if self.accepted:
+            sentences.append(f"The project lead accepted {share(self.accepted)}.")
+        return " ".join(sentences)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -19,8 +18,9 @@ from mores.studio.campaigns.questions.forms import (
     is_english,
     sent_by,
 )
-from mores.studio.export import Runnable, bench_folder
-from mores.studio.kind import ExportFile, slug
+from mores.studio.export import Runnable, bench_folder, spool_rows
+from mores.studio.files import ExportFile
+from mores.studio.kind import slug
 from mores.studio.phrase import Phrase, phrase_share
 from mores.studio.records import CampaignItem, Content, ItemStatus
 
@@ -35,23 +35,28 @@ BOTH --model MODEL`.
 
 The questions are asked and judged as those of `mores bench calmqa`; the questions are others than the paper's.
 """
-SAMPLE = 5
 
 
 def export(settings: LongQuestionSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the accepted questions as a benchmark that runs; websites of a survey as a table."""
-    items = list(items)
     if settings.source == "survey":
         columns = ("website", "language", "criteria", "examples")
-        rows = [[as_cell(row[name]) for name in columns] for row in map(website_row, items)]
-        yield ExportFile.of_table("websites.csv", columns, rows)
+        websites = ([as_cell(row[name]) for name in columns] for row in map(website_row, items))
+        yield ExportFile.of_table("websites.csv", columns, websites)
         return
     kind = "agnostic" if settings.source == "translation" else "specific"
     file = f"dataset-{kind}-{slug(settings.title) or 'campaign'}.jsonl"
-    lines = [f"{json.dumps(question_row(settings, item), ensure_ascii=False)}\n".encode() for item in items]
-    about = ABOUT.format(count=len(items), kind=f"culturally {kind}", file=file, checked=describe_check(items))
+    checked = Counter[bool]()
+
+    def rows() -> Iterator[Content]:
+        for item in items:
+            checked[is_checked(item)] += 1
+            yield question_row(settings, item)
+
+    lines, first = spool_rows(rows())
+    about = ABOUT.format(count=checked.total(), kind=f"culturally {kind}", file=file, checked=describe_check(checked))
     benchmark = Runnable("calmqa:CALMQA", groupings=("kind", "language"))
-    yield from bench_folder(settings, [benchmark], {file: b"".join(lines)}, {file: b"".join(lines[:SAMPLE])}, about)
+    yield from bench_folder(settings, [benchmark], {file: lines}, {file: first}, about)
 
 
 def question_row(settings: LongQuestionSettings, item: CampaignItem) -> Content:
@@ -105,27 +110,35 @@ def summarise(settings: LongQuestionSettings, items: Sequence[CampaignItem]) -> 
 
 def describe(settings: LongQuestionSettings, items: Iterable[CampaignItem]) -> str:
     """Return a paragraph for the Method section of a paper."""
-    items = list(items)
-    accepted = [item for item in items if item.status is ItemStatus.ACCEPTED]
-    languages = sorted({language_name(item.language) for item in accepted if item.language})
+    every, found, checked = 0, set(), Counter[bool]()
+    for item in items:
+        every += 1
+        if item.status is ItemStatus.ACCEPTED:
+            checked[is_checked(item)] += 1
+            found |= {language_name(item.language)} if item.language else set()
+    languages, accepted = sorted(found), checked.total()
     what = {
         "native": "native speakers wrote {} with English translations",
         "websites": "people took {} and their answers from websites in their language",
         "survey": "people named {}",
         "translation": "people translated {} from English",
-    }[settings.source].format(count(len(items), "website" if settings.source == "survey" else "question"))
+    }[settings.source].format(count(every, "website" if settings.source == "survey" else "question"))
     test = f"They read guidelines and took a test of {len(settings.practice)} items" if settings.practice else ""
     pilot = f"a pilot of {count(settings.pilot, 'item')} came first" if settings.pilot and test else ""
     trained = f"{'; '.join(filter(None, (test, pilot)))}. " if test else ""
     named = f" ({', '.join(languages)})" if languages else ""
     return (
-        f"Following CaLMQA (Arora et al. 2025), {what}. {trained}{describe_check(accepted)} "
-        f"{len(accepted):,} were accepted, in {count(len(languages), 'language')}{named}."
+        f"Following CaLMQA (Arora et al. 2025), {what}. {trained}{describe_check(checked)} "
+        f"{accepted:,} were accepted, in {count(len(languages), 'language')}{named}."
     )
 
 
-def describe_check(items: Sequence[CampaignItem]) -> str:
+def is_checked(item: CampaignItem) -> bool:
+    """Return whether somebody checked an item."""
+    return any(vote.stage == "check" for vote in item.votes)
+
+
+def describe_check(checked: Counter[bool]) -> str:
     """Return who checked the accepted items, as their votes show it."""
-    checked = sum(any(vote.stage == "check" for vote in item.votes) for item in items)
-    each = "each" if checked == len(items) else f"{checked:,} of {len(items):,}"
-    return f"Another person checked {each} against the rules." if checked else "Nobody checked them."
+    each = "each" if not checked[False] else f"{checked[True]:,} of {checked.total():,}"
+    return f"Another person checked {each} against the rules." if checked[True] else "Nobody checked them."

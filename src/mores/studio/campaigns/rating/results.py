@@ -16,7 +16,7 @@ from mores.rating.ratings import InLanguage, IssueLevel, Rating, RatingMark
 from mores.rating.records import Distribution, Pairwise, Placing, RatingAgreement
 from mores.stats.marks import MarkAgreement, MarkedText, SpanMark, span_agreement
 from mores.studio.campaigns.rating.forms import RatingSettings
-from mores.studio.kind import ExportFile
+from mores.studio.files import ExportFile, to_line
 from mores.studio.marks import sample_of, to_errors
 from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
@@ -32,7 +32,7 @@ COLUMNS = (
 def export(_settings: RatingSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the ratings of every question that was not taken out, and the judgements of those who marked mistakes."""
     yield ExportFile.of_table("ratings.csv", COLUMNS, (to_row(to_rating(*given)) for given in judged(items)))
-    yield ExportFile.of_records("judgements.jsonl", read_judgements(items))  # read again: few are in memory
+    yield ExportFile.of_parts("judgements.jsonl", map(to_line, read_judgements(items)))
 
 
 def to_row(rating: Rating) -> list[object]:

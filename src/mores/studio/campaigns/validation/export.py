@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 from mores import formatting as form
 from mores.culture import language_name
@@ -15,13 +17,14 @@ from mores.stats.marks import MarkedText, SpanMark, span_agreement
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX, ValidationSettings
 from mores.studio.campaigns.validation.results import JudgedSample, beside, counted, likeness, measure
 from mores.studio.campaigns.validation.tables import all_tables, describe
-from mores.studio.data.tables import to_csv
-from mores.studio.kind import ExportFile
+from mores.studio.data.tables import CsvTable
+from mores.studio.files import ExportFile, spool_files, to_line
 from mores.studio.marks import sample_of, to_errors
 from mores.studio.provenance import range_of
 from mores.studio.records import CampaignItem, Content, ItemStatus, ItemVote
 from mores.types import Error, ErrorReport, Judgement, Record, Sample
 
+V = TypeVar("V")
 STAGE = "validate"
 DEGREES = {"valid": "valid", "partly": "partial", "not": "invalid"}
 """What people answer, and what a vote calls it."""
@@ -39,10 +42,10 @@ def to_judged(settings: ValidationSettings, item: CampaignItem) -> JudgedSample:
         id=item.id,
         language=item.language,
         severity=item.content.get("severity", ""),
-        answers={vote.person: to_answer(item.content, vote) for vote in votes},
+        answers={sys.intern(vote.person): share(tuple(to_answer(item.content, vote).items())) for vote in votes},
         complete=closed or len(votes) >= settings.needed(item.language),
         declined=len({person for person, _ in item.declined}),
-        metrics=finds | dict.fromkeys(item.content.get("failed", ()), None),
+        metrics=share(tuple((finds | dict.fromkeys(item.content.get("failed", ()), None)).items())),
     )
 
 
@@ -67,6 +70,12 @@ def to_answer(content: Content, vote: ItemVote) -> dict[str, str]:
     return answer | {name: str(rating) for name, rating in ratings.items() if rating}
 
 
+@lru_cache(maxsize=4096)
+def share(pairs: tuple[tuple[str, V], ...]) -> Mapping[str, V]:
+    """Return the same mapping for the same pairs: most people give the same few answers, and there may be many."""
+    return dict(pairs)
+
+
 def to_votes(sample: str, answers: Mapping[str, Mapping[str, str]]) -> Iterator[SampleVote]:
     """Yield people's answers about a sample as votes for `mores meta`, which makes the same tables of them."""
     for person, given in answers.items():
@@ -87,7 +96,7 @@ def marked_texts(items: Iterable[CampaignItem]) -> Iterator[MarkedText]:
         marks = {vote.person: marks_of(item, vote) for vote in item.votes_at(STAGE)}
         for part in ("instruction", "text"):
             places = {
-                person: [SpanMark(mark["start"], mark["end"]) for mark in given if mark["part"] == part]
+                sys.intern(person): [SpanMark(mark["start"], mark["end"]) for mark in given if mark["part"] == part]
                 for person, given in marks.items()
             }
             gold = any(mark["part"] == part for mark in item.content.get(MARKS, []))
@@ -152,16 +161,17 @@ What people say about {samples}, after ExCAM (Section 4, Appendix G). Licence: {
 """
 
 
-def make_tables(settings: ValidationSettings, items: Sequence[CampaignItem]) -> dict[str, Grid]:
+def make_tables(
+    settings: ValidationSettings, samples: Sequence[JudgedSample], texts: Sequence[MarkedText]
+) -> dict[str, Grid]:
     """Return every table of a campaign."""
-    kept = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
-    samples = judged_items(settings, kept)
-    return all_tables(samples, settings.main, measure(samples), span_agreement(marked_texts(kept)))
+    return all_tables(samples, settings.main, measure(samples), span_agreement(texts))
 
 
 def summarise(settings: ValidationSettings, items: Sequence[CampaignItem]) -> Mapping[str, Any]:
     """Return counts, and the tables, which the kind's own page draws."""
     samples = judged_items(settings, items)
+    texts = list(marked_texts(item for item in items if item.status is not ItemStatus.WITHDRAWN))
     left = beside(samples)
     return {
         "Samples": len(samples),
@@ -170,39 +180,57 @@ def summarise(settings: ValidationSettings, items: Sequence[CampaignItem]) -> Ma
         "Samples without an answer": left.untouched,
         "Answers": sum(len(sample.answers) for sample in samples),
         "Times that somebody could not judge": left.declined,
-        TABLES: list(make_tables(settings, items).values()),
+        TABLES: list(make_tables(settings, samples, texts).values()),
     }
 
 
 def export(settings: ValidationSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the tables as CSV, LaTeX and Markdown, and what people said as records."""
-    kept = [item for item in items if item.status is not ItemStatus.WITHDRAWN]
+    samples: list[JudgedSample] = []
+    texts: list[MarkedText] = []
+    answers = CsvTable()
+
+    def parts() -> Iterator[tuple[str, bytes]]:
+        for item in items:
+            if item.status is ItemStatus.WITHDRAWN:
+                continue
+            samples.append(to_judged(settings, item))
+            texts.extend(marked_texts([item]))
+            answers.fill(_answers(item))
+            for name, records in _records(item, samples[-1]).items():
+                yield from ((f"{name}.jsonl", to_line(record)) for record in records)
+
+    records = spool_files([f"{name}.jsonl" for name in ("samples", "votes", "gold", "judgements")], parts())
     about = {"title": " ".join(settings.title.split()), "licence": settings.licence}
-    yield ExportFile("README.md", ABOUT.format(samples=form.count(len(kept), "sample"), **about).encode())
-    tables = make_tables(settings, kept)
+    yield ExportFile("README.md", ABOUT.format(samples=form.count(len(samples), "sample"), **about).encode())
+    tables = make_tables(settings, samples, texts)
     yield ExportFile("tables.md", "\n".join(map(to_markdown, tables.values())).encode())
     for name, grid in tables.items():
         yield ExportFile(f"{name}.csv", grid.csv().encode())
         yield ExportFile(f"{name}.tex", grid.latex(name).encode())
-    yield ExportFile("answers.csv", to_csv(list(_answers(kept)), ()))
-    records: dict[str, Iterator[Record]] = {
-        "samples": (to_sample(item) for item in kept if item.content.get("text")),
-        "votes": (vote for i in kept for vote in to_votes(to_sample(i).id, to_judged(settings, i).answers)),
-        "gold": (gold_judgement(item) for item in kept if item.content.get(MARKS)),
-        "judgements": (to_judgement(item, vote) for item in kept for vote in item.votes_at(STAGE)),
+    yield answers.close("answers.csv")
+    yield from records
+
+
+def _records(item: CampaignItem, judged: JudgedSample) -> dict[str, Iterable[Record]]:
+    """Return what a sample adds to each file of records."""
+    sample, votes = to_sample(item), item.votes_at(STAGE)
+    return {
+        "samples": [sample] if sample.text else [],
+        "votes": to_votes(sample.id, judged.answers),
+        "gold": [gold_judgement(item)] if item.content.get(MARKS) else [],
+        "judgements": (to_judgement(item, vote) for vote in votes),
     }
-    yield from (ExportFile.of_records(f"{name}.jsonl", lines) for name, lines in records.items())
 
 
-def _answers(items: Iterable[CampaignItem]) -> Iterator[dict[str, Any]]:
+def _answers(item: CampaignItem) -> Iterator[dict[str, Any]]:
     """Yield every answer as a row; likeness has the names of metrics in place of their numbers."""
-    for item in items:
-        metrics = [explanation["metric"] for explanation in item.content.get("explanations", [])]
-        names = {f"{PREFIX}{number}": f"likeness {metric}" for number, metric in enumerate(metrics, 1)}
-        about = {"item": item.id, "sample": to_sample(item).id, "language": item.language, "region": item.region}
-        for vote in item.votes_at(STAGE):
-            given = {names.get(name, name): value for name, value in vote.answer.items()}
-            yield about | {"person": vote.person, "seconds": vote.seconds} | given
+    metrics = [explanation["metric"] for explanation in item.content.get("explanations", [])]
+    names = {f"{PREFIX}{number}": f"likeness {metric}" for number, metric in enumerate(metrics, 1)}
+    about = {"item": item.id, "sample": to_sample(item).id, "language": item.language, "region": item.region}
+    for vote in item.votes_at(STAGE):
+        given = {names.get(name, name): value for name, value in vote.answer.items()}
+        yield about | {"person": vote.person, "seconds": vote.seconds} | given
 
 
 def to_markdown(grid: Grid) -> str:
