@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mores.studio.campaigns.culturall.results import Tally, summarise
+from mores.studio.campaigns.culturall.results import CulturallTally, summarise
 from mores.studio.kind import count_items
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
@@ -61,7 +61,7 @@ def test_a_sample_is_checked_by_someone_who_neither_wrote_nor_reviewed_it(play: 
     figures = summarise(play.campaign.settings, every)
     rate = "50.0% (1 of 2; 95% interval 1.3% to 98.7%) · paper: 100.0%"  # Clopper and Pearson: 1 − 0.975^½, 0.975^½
     assert figures["Meet all criteria, of the cross-checked"] == rate
-    paragraph = count_items(Tally(play.campaign.settings), every).method()
+    paragraph = count_items(CulturallTally(play.campaign.settings), every).method()
     assert "2 were drawn at random and cross-checked by another person; 50.0% met" in paragraph
     rebuild(play.database, [play.campaign])
     assert list(read_items(play.database, play.campaign)) == every

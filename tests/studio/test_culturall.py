@@ -16,7 +16,7 @@ from mores.cli import main
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form
-from mores.studio.campaigns.culturall.results import Tally, summarise
+from mores.studio.campaigns.culturall.results import CulturallTally, summarise
 from mores.studio.demo import fill
 from mores.studio.kind import count_items
 from mores.studio.records import ItemStatus, Role
@@ -187,7 +187,7 @@ def test_an_easy_item_may_be_left_and_goes_on(database: Database, models: dict[s
     play.answer()
     left = play.read(item)
     assert (left.stage, left.results["elevate"]) == ("review", {"left": True})
-    assert count_items(Tally(play.campaign.settings), [left]).challenging == (0, 1, 0)
+    assert count_items(CulturallTally(play.campaign.settings), [left]).challenging == (0, 1, 0)
     assert summarise(play.campaign.settings, [left])["Easy and left as they are"] == 1
 
 
@@ -209,7 +209,7 @@ def test_the_organiser_decides_where_a_model_talks_nonsense(
     decided = play.read(item)
     assert decided.stage == stage
     assert "correct" not in decided.results["measure"], "nothing is counted as correct or wrong"
-    assert count_items(Tally(play.campaign.settings), [decided]).challenging.total == 0
+    assert count_items(CulturallTally(play.campaign.settings), [decided]).challenging.total == 0
 
 
 def test_what_is_asked_again_reaches_the_model_though_its_nonsense_was_kept(
@@ -269,7 +269,7 @@ def test_the_demo_has_items_of_many_languages_in_all_states(
         "measure",
         "review",
     }
-    reviews = count_items(Tally(campaign.settings), items).reviews
+    reviews = count_items(CulturallTally(campaign.settings), items).reviews
     assert [rate.part for rate in reviews.values()] == [
         3,
         1,

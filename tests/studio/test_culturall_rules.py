@@ -24,7 +24,7 @@ from mores.studio.campaigns.culturall.forms import (
     paper_topics,
     review_form,
 )
-from mores.studio.campaigns.culturall.results import PAPER, Tally, row, summarise
+from mores.studio.campaigns.culturall.results import PAPER, CulturallTally, row, summarise
 from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_region, read_topic
 from mores.studio.form import FormError, StudioForm, read_form
 from mores.studio.kind import count_items
@@ -453,7 +453,7 @@ def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide() -> None:
             item = fold_events(item, act(flow, item, person, action, NOW, "k"))
         assert item is not None
         items.append(item)
-    for verdict, rate in count_items(Tally(SETTINGS), items).reviews.items():
+    for verdict, rate in count_items(CulturallTally(SETTINGS), items).reviews.items():
         assert rate == (decided.count(verdict), 1000, 0)
         low, high = share_interval(*rate[:2])
         assert low < PAPER[verdict] < high

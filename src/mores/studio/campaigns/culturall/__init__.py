@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from mores.studio.campaigns.culturall import forms
-from mores.studio.campaigns.culturall.results import Tally, export, label, summarise
+from mores.studio.campaigns.culturall.results import CulturallTally, export, label, summarise
 from mores.studio.campaigns.culturall.tasks import TASKS
 from mores.studio.campaigns.culturall.topics import read_topics
 from mores.studio.form import StudioForm
@@ -207,7 +207,7 @@ KIND: CampaignKind[Any] = CampaignKind(
     headline=lambda item: str(next(filter(None, map(item.content.get, NAMING)), item.id)),
     models=lambda settings: [*settings.models, *([settings.judge] if settings.judge else [])],
     summarise=summarise,
-    count=Tally,
+    count=CulturallTally,
     read_files=read_topics,
     topic=lambda item: forms.present(item)["topic"],
     inspire=inspire,

@@ -49,7 +49,7 @@ def label(stage: str, answer: Content) -> str | None:
 
 def export(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> Iterator[ExportFile]:
     """Yield the accepted items in the published columns, one line each, as a benchmark that runs."""
-    tally = Tally(settings)
+    tally = CulturallTally(settings)
 
     def rows() -> Iterator[Mapping[str, str]]:
         for item in items:
@@ -105,7 +105,7 @@ class ReviewRate(NamedTuple):
 
 
 @dataclass
-class Tally:
+class CulturallTally:
     """Everything that figures and texts count, from one pass over the items."""
 
     settings: forms.CulturallSettings
@@ -162,17 +162,17 @@ class Tally:
 
     @property
     def reviews(self) -> dict[str, ReviewRate]:
-        """How often reviewers accepted, revised and rejected."""
+        """The shares of reviews that accepted, revised and rejected."""
         return {verdict: ReviewRate(self.verdicts[verdict], self.verdicts.total()) for verdict in forms.VERDICTS}
 
     @property
     def checked(self) -> ReviewRate:
-        """How many of the cross-checked items meet all criteria."""
+        """The share of the cross-checked items that meet all criteria."""
         return ReviewRate(self.cross_checks[True], self.cross_checks.total())
 
     @property
     def challenging(self) -> ReviewRate:
-        """How many of the measured items are challenging."""
+        """The share of the measured items that are challenging."""
         hard, easy = self.measured[True], self.measured[False]
         return ReviewRate(hard, hard + easy, self.measured[None])
 
@@ -233,4 +233,4 @@ class Tally:
 
 def summarise(settings: forms.CulturallSettings, items: Iterable[CampaignItem]) -> Mapping[str, Any]:
     """Return the figures of some items."""
-    return count_items(Tally(settings), items).summarise()
+    return count_items(CulturallTally(settings), items).summarise()

@@ -144,7 +144,7 @@ def method(settings: MsqaSettings, items: Iterable[CampaignItem]) -> str:
 
 @dataclass
 class Making:
-    """Who wrote, inspected, validated and accepted questions, as their events show it; from one pass over them."""
+    """The people who wrote, inspected, validated and accepted questions, as their events show it, from one pass."""
 
     items: int = 0
     written: int = 0
