@@ -147,7 +147,7 @@ def factories(_folder: Path) -> Iterator[Measured]:
 def clusters(_folder: Path) -> Iterator[Measured]:
     """Yield how fast one command hands out texts on Ray, beside Ray Data."""
     settings = ("--rows", "20000", "--delay", "0", "--workers", "2", "--data", "256", "--rounds", str(ROUNDS))
-    rows = {row["name"]: row for row in _run_json("ray_workers.py", *settings, "--only-ray")}
+    rows = {row["name"]: row for row in _run_json("ray_workers.py", *settings, "--only-ray", "--json")}
     ours, alone, data = (rows[name]["per_second"] for name in ("2 workers", "workers alone", "Ray Data, 256"))
     beside = f"without engine and store: {alone:,.0f}; Ray Data {version('ray')}, batches of 256: {data:,.0f}"
     yield Measured("mores score --ray, 2 workers, a judge that answers at once", ours, "texts/s", 5000, True, beside)
