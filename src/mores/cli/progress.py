@@ -94,14 +94,12 @@ class Terminal:
 
 def _describe(counts: Counts, price: Price | None) -> str:
     """Return what was called, what it cost, and what is waited for."""
-    taken = max(1e-9, time.monotonic() - counts.started)
-    each = taken / max(1, counts.calls)
+    each = max(1e-9, time.monotonic() - counts.started) / max(1, counts.calls)
     pace = f"{1 / each:.1f}/s" if each < 1 else f"{duration(each, int(each < 9.95))} each"
     parts = [f"{counts.calls} {'call' if counts.calls == 1 else 'calls'} ({pace})" if counts.calls else "no calls"]
     blamed = ", ".join(f"the {blame}" + f": {n:,}" * (n < counts.failed) for blame, n in counts.blamed.items() if n)
-    failed = f"failed (fault of {blamed})"
-    numbers = {"known already": counts.cached, failed: counts.failed, "retries": counts.retries}
-    parts += [f"{n} {what}" for what, n in numbers.items() if n]
+    failed = {f"failed (fault of {blamed})": counts.failed, "retries": counts.retries}
+    parts += [f"{n} {what}" for what, n in ({"known already": counts.cached} | failed).items() if n]
     if price and any(price):
         parts.append(money(price.cost(counts.prompt_tokens, counts.completion_tokens), 4))
     if counts.problem:
