@@ -248,7 +248,7 @@ def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judg
     errors, verdicts = [], judged.verdicts[2:]
     if others:
         samples = [contradicted(text) for text in HOSTILE[1:]]
-        verdicts = list(zip(samples, judged.metric.judge(samples), strict=True))
+        verdicts += zip(samples, judged.metric.judge(samples), strict=True)
     for sample, judgement in verdicts:
         assert judgement.report, judgement.failure
         errors += [(sample, error) for error in judgement.report.errors]
