@@ -98,8 +98,8 @@ def _describe(counts: Counts, price: Price | None) -> str:
     pace = f"{1 / each:.1f}/s" if each < 1 else f"{duration(each, int(each < 9.95))} each"
     parts = [f"{counts.calls} {'call' if counts.calls == 1 else 'calls'} ({pace})" if counts.calls else "no calls"]
     blamed = ", ".join(f"the {blame}" + f": {n:,}" * (n < counts.failed) for blame, n in counts.blamed.items() if n)
-    failed = {f"failed (fault of {blamed})": counts.failed, "retries": counts.retries}
-    parts += [f"{n} {what}" for what, n in ({"known already": counts.cached} | failed).items() if n]
+    numbers = {"known already": counts.cached, f"failed (fault of {blamed})": counts.failed, "retries": counts.retries}
+    parts += [f"{n} {what}" for what, n in numbers.items() if n]
     if price and any(price):
         parts.append(money(price.cost(counts.prompt_tokens, counts.completion_tokens), 4))
     if counts.problem:

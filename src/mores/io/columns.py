@@ -169,10 +169,9 @@ def fold(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum()) or name
 
 
-def repeated(names: Iterable[str]) -> str:
-    """Return what is wrong where two columns have the same name, since a row keeps only one of them; else nothing."""
-    twice = next((name for name, count in Counter(names).items() if count > 1 and name), None)
-    return "" if twice is None else f"two columns {twice!r}; rename one"
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that two columns have or more, of which a row keeps only one."""
+    return [name for name, count in Counter(names).items() if count > 1 and name]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -271,7 +270,7 @@ class ColumnReader:
         match = self.match(tuple(names))
         wanted = frozenset(name for theirs in match.names.values() for name in theirs)
         if twice := repeated(names):
-            raise self._error(source, twice, line)
+            raise self._error(source, f"two columns {twice[0]!r}; rename one", line)
         own, self.has_header = self.wanted.own, True
         self.is_untyped = source.is_untyped and not (own and tuple(names[: len(own)]) == own)
         return wanted

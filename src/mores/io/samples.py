@@ -35,7 +35,7 @@ def frame_rows(data: Any) -> Iterator[Mapping[str, Any]]:
             yield row
         return
     if twice := repeated(map(str, data.column_names if hasattr(data, "to_batches") else data.columns)):
-        raise InputError(f"{type(data).__name__}: {twice}", setting="columns")
+        raise InputError(f"{type(data).__name__}: two columns {twice[0]!r}; rename one", setting="columns")
     if hasattr(data, "iter_rows"):  # polars
         yield from (dict(row) for row in data.iter_rows(named=True))
     elif hasattr(data, "to_batches"):  # pyarrow

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.errors import InputError
-from mores.io.columns import ColumnReader, TableReport, Wanted
+from mores.io.columns import ColumnReader, TableReport, Wanted, repeated
 from mores.io.exports import TableShape, find_program, unfold
 from mores.io.rows import Reading, read_rows
 from mores.io.source import TableRow, TableSource, find_source
@@ -40,10 +39,10 @@ def read_table(
     def is_export(names: Sequence[str]) -> bool:
         return shape is not None and (is_shaped or bool(wanted.problem(tuple(names)) and find_program(names)))
 
-    repeated: list[str] = []
+    twice: list[str] = []
 
     def choose(table: TableSource, names: Sequence[str], line: int | None) -> Container[str] | None:
-        repeated[:] = [name for name, count in Counter(names).items() if name and count > 1]
+        twice[:] = repeated(names)
         return None if is_export(names) else reader.choose(table, names, line)
 
     reading = Reading(choose, wanted.known)
@@ -62,7 +61,7 @@ def read_table(
     if shape is not None and is_export(list(names)):
         rows, notes = unfold(source, rows, find_program(list(names)), shape, wanted.chosen)
         names = dict.fromkeys(name for row in rows for name in row.values)
-        check_lost(source, [name for name in repeated if name not in names])
+        check_lost(source, [name for name in twice if name not in names])
         reader.choose(source, list(names), None)
     elif not source.is_untyped:  # rows of JSON may have different fields: all of them together have the columns
         reader.choose(source, list(names), None)
