@@ -43,7 +43,7 @@ def show_help(arguments: list[str]) -> bool:
         return False
     import click
 
-    class Written(click.Command):
+    class WrittenHelp(click.Command):
         def collect_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
             return list(about["usage"])
 
@@ -58,7 +58,7 @@ def show_help(arguments: list[str]) -> bool:
 
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
-    command = Written(arguments[-2], help=about["help"])
+    command = WrittenHelp(arguments[-2], help=about["help"])
     with click.Context(command, info_name=f"mores {' '.join(arguments[:-1])}", max_content_width=100) as context:
         click.echo(command.get_help(context))
     return True
