@@ -20,7 +20,7 @@ from scipy.stats import binomtest
 
 import mores
 from mores.engine.progress import Silent
-from mores.errors import InputError
+from mores.errors import ConfigError, InputError
 from mores.factory.build import build
 from mores.factory.compose import compose
 from mores.factory.drafts import Draft
@@ -508,6 +508,85 @@ def test_dropped_soft_errors_are_told_by_reason(tmp_path: Path) -> None:
     )
     assert several.about["soft_errors"] == {"survey": [20, 40]}, "what several at once leave out is asked for alone"
     assert several.manifest.signature["soft"] != run.manifest.signature["soft"]
+
+
+class Judge(FakeModel):
+    """Finds an error where a text has words that its evidence has not; fails where they are about bread."""
+
+    def __init__(self, *never: str) -> None:
+        super().__init__("judge", self.say)
+        self.never = never
+
+    def say(self, request: Request) -> Completion:
+        asked = request.messages[-1].content
+        if any(word in asked for word in self.never):
+            return Completion("I cannot say.")
+        found = {
+            "side": "text",
+            "quote": "Kimchi",
+            "severity": "major",
+            "type": "wrong food",
+            "explanation": "It is not Korean.",
+        }
+        return Completion(json.dumps({"errors": [found] * (" Kimchi" in asked), "explanation": ""}))
+
+
+def test_a_judge_verifies_what_a_model_wrote_and_rules_make_the_rest(tmp_path: Path) -> None:
+    """The model adds a word to major errors, and drops a full stop that no judge sees from minor ones."""
+    items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
+    quizzes = quiz(40)
+    recipe = BuildRecipe(
+        name="mine",
+        sources=(put(tmp_path, items, "survey"), put(tmp_path, quizzes, "quiz")),
+        sampling="paper",
+        edition=3,
+        compose=0,
+    )
+
+    def say(request: Request) -> Completion:
+        text = softened(request)
+        return Completion(
+            text if "should be major" in request.messages[0].content else text.replace("Kimchi", "indeed")
+        )
+
+    def build_with(name: str, **settings: Any) -> Any:
+        return mores.build(recipe, tmp_path / name, model=FakeModel("soft", say), store=None, **settings)
+
+    alone, verified = build_with("alone", soft="model"), build_with("verified", soft="model", verify=Judge())
+    assert alone.about["soft_errors"]["survey"] == [40, 40]
+    assert verified.about["soft_errors"]["survey"] == [20, 40]
+    assert verified.about["dropped"] == {"the judge finds no error in it beside the correct text": 20}
+    assert alone.manifest.signature["model"] == verified.manifest.signature["model"]
+    assert "verify" in verified.manifest.signature
+    assert "verify" not in alone.manifest.signature
+    written = [g for split in SPLITS for g in read_split(verified.path, split) if g.maker.startswith("model:")]
+    assert written
+    assert all("Kimchi" in gold.sample.text for gold in written)
+
+    both = build_with("both", soft="both", verify=Judge())
+    golds = [gold for split in SPLITS for gold in read_split(both.path, split)]
+    makers = {gold.maker.partition(":")[0] for gold in golds}
+    assert makers == {"source", "rule", "model"}
+    assert len({gold.sample.id for gold in golds}) == len(golds)
+    assert Counter(gold.kind == "correct" for gold in golds)[True] * 2 == len(golds)
+
+
+def test_a_judge_that_fails_confirms_nothing(tmp_path: Path) -> None:
+    items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
+    recipe = BuildRecipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper", edition=3)
+    model = FakeModel("soft", lambda request: Completion(softened(request)))
+    run = mores.build(recipe, tmp_path / "d", model=model, soft="model", verify=Judge(" 1?"), store=None)
+    made, asked_for = run.about["soft_errors"]["survey"]
+    failed = sum(number for reason, number in run.about["dropped"].items() if reason.startswith("the judge failed"))
+    assert 0 < failed == asked_for - made < 40
+    assert sum(run.about["failures"].values()) == failed
+
+
+@pytest.mark.parametrize("soft", [None, "rules", "none"])
+def test_a_judge_without_a_model_is_refused(tmp_path: Path, soft: Any) -> None:
+    recipe = BuildRecipe(name="mine", sources=(put(tmp_path, survey(20), "survey"),))
+    with pytest.raises(ConfigError, match="name that model"):
+        mores.build(recipe, tmp_path / "d", soft=soft, verify=Judge(), store=None)
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,14 @@ from mores.factory.sources import sources as find_sources
 from mores.factory.validation import VALIDATED, ValidationRate, read_rate, write_campaign
 from mores.factory.work import StageStore
 from mores.formatting import count, duration, first_problems, number
+from mores.metric.metric import Metric
+from mores.metric.opening import make_metric
+from mores.metric.settings import ReportSettings
 from mores.prompts import hash_prompts
 from mores.run import WORK, Plan, start_run
 from mores.settings import takes
 from mores.signature import sign
-from mores.types import Severity
+from mores.types import Evidence, Sample, Severity
 from mores.views import draw
 
 SHOWN = 20
@@ -62,11 +65,12 @@ async def build(settings: BuildSettings) -> BuildRun:
     chosen, model, out = _chosen(settings), settings.model, settings.out
     commercial, progress = settings.commercial, settings.progress
     asker = make_asker(model, settings) if model else None
+    judge = make_metric(settings.verify, settings, ReportSettings()) if settings.verify else None
     folder, started = settings.data, time.monotonic()
     known, soft = revisions(chosen, folder, commercial), _soft_settings(settings, chosen)
-    plan = _plan(chosen, known, folder, commercial, asker, settings_hash(soft))
+    plan = _plan(chosen, known, folder, commercial, asker, settings_hash(soft), judge)
     with interruptible(), start_run(out, plan, numbered=False) as run:
-        soften = (lambda golds: run_loop(_soften(golds, asker, soft))) if asker else None
+        soften = (lambda golds: run_loop(_soften(golds, asker, soft, judge))) if asker else None
         work = StageStore(run.path / WORK, str(run.manifest.signature))
         if settings.fresh or settings.retry_failed:
             work.forget(SOFT)
@@ -118,9 +122,12 @@ def _chosen(settings: BuildSettings) -> BuildRecipe:
     chosen = recipe if isinstance(recipe, BuildRecipe) else read_recipe(str(recipe))
     changes = {name: getattr(settings, name) for name in ("soft", "sampling", "cap", "seed")}
     chosen = chosen.model_copy(update={name: value for name, value in changes.items() if value is not None})
-    if chosen.soft == "model" and not model:
+    by_model = chosen.soft in ("model", "both")
+    if by_model and not model:
         raise ConfigError(f"{chosen.name}: soft errors by a model need one; name it", setting="model")
-    if model and chosen.soft != "model":
+    if settings.verify and not model:
+        raise ConfigError("a judge verifies the soft errors that a model wrote; name that model", setting="model")
+    if model and not by_model:
         reason = f"a model makes soft errors, but {chosen.name} makes them by {chosen.soft}; let a model make them"
         raise ConfigError(reason, setting="soft")
     if settings.ray and not model:
@@ -139,7 +146,13 @@ def _soft_settings(settings: BuildSettings, recipe: BuildRecipe) -> SoftErrorSet
 
 
 def _plan(
-    recipe: BuildRecipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None, soft: str
+    recipe: BuildRecipe,
+    known: dict[str, str],
+    data: Path | None,
+    commercial: bool,
+    asker: Asker | None,
+    soft: str,
+    judge: Metric | None,
 ) -> Plan:
     fields = {
         "task": f"build.{recipe.edition}",
@@ -149,6 +162,7 @@ def _plan(
         "model": asker.model.identity if asker else "none",
         **({"prompt": prompt_hash()} if asker else {}),
         **({"soft": soft} if asker and soft else {}),
+        **({"verify": hash_prompts(str(sorted(judge.signature(with_evidence=True).items())))} if judge else {}),
     }
     return Plan(
         kind="build",
@@ -172,12 +186,15 @@ def list_sources(settings: SourcesSettings, note: Callable[[object], None]) -> l
     return [describe(source) | (count_items(source, data, note) if data else {}) for source in listed]
 
 
-async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) -> Softened:
-    """Soft errors by a model; what it fails to make is counted by kind and by reason."""
+async def _soften(
+    golds: list[Gold], asker: Asker, settings: SoftErrorSettings, judge: Metric | None = None
+) -> Softened:
+    """Soft errors by a model; what it fails to make, or a judge does not find, is counted by kind and by reason."""
     soft: list[Gold] = []
-    dropped, failures, repaired, severities = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    dropped, failures, repaired = Counter[str](), Counter[str](), Counter[str]()
     asked: list[Asked] = [(gold, severity) for gold in golds for severity in Severity]
-    sources = {name: [0, n] for name, n in Counter(gold.sample.source or "" for gold, _ in asked).items()}
+    wanted = Counter(gold.sample.source or "" for gold, _ in asked)
+    severity_of: dict[str, Severity] = {}
     for makes in (make_several, make_each) if settings.at_once > 1 else (make_each,):
         at_once, left = settings.at_once if makes is make_several else 1, list[Asked]()
         async with (
@@ -187,9 +204,7 @@ async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) 
             async for pair, result in results:
                 if isinstance(result, Gold):
                     soft.append(result)
-                    sources[result.sample.source or ""][0] += 1
-                    if (severity := result.report.errors[0].severity) != pair[1]:
-                        severities[f"{pair[1]} errors were asked for, and the model calls them {severity}"] += 1
+                    severity_of[result.sample.id] = pair[1]
                 elif result is None:
                     dropped["nothing in the pair is about a culture, the model says"] += 1
                 elif makes is make_several:
@@ -198,27 +213,65 @@ async def _soften(golds: list[Gold], asker: Asker, settings: SoftErrorSettings) 
                     failures[result.kind] += 1
                     dropped[reason_of(result)] += 1
         asked = left
+    if judge is not None:
+        soft = await _verified(soft, judge, dropped, failures)
+    made = Counter(gold.sample.source or "" for gold in soft)
+    severities = Counter(
+        f"{asked_for} errors were asked for, and the model calls them {severity}"
+        for gold in soft
+        if (severity := gold.report.errors[0].severity) != (asked_for := severity_of[gold.sample.id])
+    )
     reasons = dict(dropped.most_common(REASONS))
     if rest := dropped.total() - sum(reasons.values()):
         reasons["for other reasons"] = rest
-    lines = [f"{number:,}: {reason}" for reason, number in reasons.items()]
-    lines += [f"{number:,} repaired: {reason}" for reason, number in repaired.most_common()]
-    lines += [f"{number:,}: {reason}" for reason, number in severities.items()]
-    lines += [f"{source}: {made:,} of {number:,}" for source, (made, number) in sources.items() if len(sources) > 1]
-    made = (
-        f"{len(soft):,} soft errors made"
-        + (f", {dropped.total():,} dropped" if dropped else "")
-        + (":" if lines else "")
-    )
-    asker.progress.note("\n  ".join([made, *lines]))
-    return Softened(
+    softened = Softened(
         golds=tuple(soft),
         failures=dict(failures),
         dropped=reasons,
         repaired=dict(repaired.most_common()),
-        made={name: (made, number) for name, (made, number) in sources.items()},
+        made={name: (made[name], number) for name, number in wanted.items()},
         severities=dict(severities),
     )
+    asker.progress.note(_tell(softened))
+    return softened
+
+
+async def _verified(golds: list[Gold], judge: Metric, dropped: Counter[str], failures: Counter[str]) -> list[Gold]:
+    """Return the pairs in which a judge finds an error; the others are counted."""
+    kept: list[Gold] = []
+    async with (
+        judge.asker.progress.stage("verifying soft errors", len(golds), judge.asker.price) as counts,
+        aclosing(judge.stream(map(_beside_the_correct, golds), counts)) as judgements,
+    ):
+        places = iter(golds)
+        async for _, judgement in judgements:
+            gold = next(places)
+            if judgement.failure:
+                failures[judgement.failure.kind] += 1
+                dropped[f"the judge failed: {reason_of(judgement.failure)}"] += 1
+            elif judgement.report and judgement.report.errors:
+                kept.append(gold)
+            else:
+                dropped["the judge finds no error in it beside the correct text"] += 1
+    return kept
+
+
+def _beside_the_correct(gold: Gold) -> Sample:
+    """Return a pair with errors, with the pair that it was made from as its evidence."""
+    assert gold.original is not None
+    correct = Evidence(text=f"{gold.original.instruction}\n{gold.original.text}")
+    return gold.sample.model_copy(update={"evidence": (correct,)})
+
+
+def _tell(made: Softened) -> str:
+    """Return how many soft errors were made, and what became of the others."""
+    lines = [f"{number:,}: {reason}" for reason, number in made.dropped.items()]
+    lines += [f"{number:,} repaired: {reason}" for reason, number in made.repaired.items()]
+    lines += [f"{number:,}: {reason}" for reason, number in made.severities.items()]
+    lines += [f"{source}: {got:,} of {number:,}" for source, (got, number) in made.made.items() if len(made.made) > 1]
+    lost = sum(made.dropped.values())
+    told = f"{len(made.golds):,} soft errors made" + (f", {lost:,} dropped" if lost else "") + (":" if lines else "")
+    return "\n  ".join([told, *lines])
 
 
 def headline(built: Built) -> str:

@@ -21,7 +21,7 @@ from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts, thin
 from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.compose import compose, text_drafts
-from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word
+from mores.factory.drafts import Draft, Form, Stratum, cap, drafts, draw, limit, word
 from mores.factory.errors.rules import RULES, SINGLE, Pool, changes
 from mores.factory.errors.rules.soundness import with_capitals, without_accepted
 from mores.factory.facts import CorrectFact, CorrectFacts, once
@@ -314,32 +314,48 @@ def _drafts(
     if recipe.soft == "none":
         yield from (draft for item in items for draft in drafts(item))
         return
-    if recipe.soft == "rules":
-        pool = Pool(session.progress.track("collecting names", items, len(items)))
-        edition = recipe.edition
+    written = list(_by_model(recipe, items, built, session)) if recipe.soft in ("model", "both") else []
+    if recipe.soft in ("rules", "both"):
+        # A correct pair beside which a model wrote an error is balanced with that, and is in the dataset only once.
+        used = {(draft.item.name, draft.task) for draft in written}
+        for draft in _by_rules(recipe, items, fold_of, session):
+            if draft.kind != "correct" or draft.form != "answer" or (draft.item.name, draft.task) not in used:
+                yield draft
+    else:
+        yield from (draft for item in items if item.wrong for draft in drafts(item))
+    yield from written
 
-        def make(statement: Statement) -> Iterator[ChangedText]:
-            # A sentence may state a wrong answer of the source from edition 3 on; then only its words are marked.
-            rules = RULES if edition > 2 and statement.after else SINGLE
-            return changes(statement, pool, recipe.seed, rules, recipe.errors, edition)
 
-        for item in session.progress.track("making errors", items, len(items)):
-            yield from drafts(item, make, recipe.seed, edition)
-        texts = compose(items, fold_of, recipe.seed, recipe.compose, edition)
-        known: dict[str, list[ChangedText]] = {}
-        for text in session.progress.track("composing texts", texts):
-            yield from text_drafts(text, pool, recipe.seed, recipe.errors, edition, known)
-        return
+def _by_rules(
+    recipe: BuildRecipe, items: list[SourceItem], fold_of: Mapping[str, int], session: BuildSession
+) -> Iterator[Draft]:
+    pool = Pool(session.progress.track("collecting names", items, len(items)))
+    edition = recipe.edition
+
+    def make(statement: Statement) -> Iterator[ChangedText]:
+        # A sentence may state a wrong answer of the source from edition 3 on; then only its words are marked.
+        rules = RULES if edition > 2 and statement.after else SINGLE
+        return changes(statement, pool, recipe.seed, rules, recipe.errors, edition)
+
+    for item in session.progress.track("making errors", items, len(items)):
+        yield from drafts(item, make, recipe.seed, edition)
+    texts = compose(items, fold_of, recipe.seed, recipe.compose, edition)
+    known: dict[str, list[ChangedText]] = {}
+    for text in session.progress.track("composing texts", texts):
+        yield from text_drafts(text, pool, recipe.seed, recipe.errors, edition, known)
+
+
+def _by_model(recipe: BuildRecipe, items: list[SourceItem], built: Built, session: BuildSession) -> Iterator[Draft]:
     if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")
-    yield from (draft for item in items if item.wrong for draft in drafts(item))
     plain, correct = {item.name: item for item in items}, pairs_to_soften(recipe, items)
     inputs = (gold.model_dump_json() for gold in correct)
     softened = session.work.keep(SOFT, inputs, Softened, lambda: soften(correct))
     built.failures, built.dropped, built.softened = softened.failures, softened.dropped, softened
     with_errors = {gold.item for gold in softened.golds}
+    form: Form = "written" if recipe.soft == "both" else "answer"
     for gold in [*(gold for gold in correct if gold.item in with_errors), *softened.golds]:
-        yield Draft(plain[gold.item], gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold)
+        yield Draft(plain[gold.item], gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold, form=form)
 
 
 def pairs_to_soften(recipe: BuildRecipe, items: Iterable[SourceItem]) -> list[Gold]:

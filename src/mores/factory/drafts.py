@@ -21,8 +21,9 @@ from mores.types import Error, ErrorReport, Sample, Severity
 
 Maker = Callable[[Statement], Iterable[ChangedText]]
 """Puts errors into a statement."""
-Form = Literal["answer", "sentence", "composed"]
-"""The form of a draft: an answer as the source has it, one put into a sentence, or several facts in one text."""
+Form = Literal["answer", "sentence", "composed", "written"]
+"""The form of a draft: an answer as the source has it, one put into a sentence, several facts in one text, or a whole
+text beside which a model wrote one with errors, in a dataset that also has errors by rules."""
 Stratum = tuple[str, Task, Form]
 """The drafts of a source among which correct and wrong ones are balanced."""
 

@@ -19,6 +19,9 @@ __getattr__ = find_old_name(__name__, {"Recipe": "BuildRecipe"})
 EDITIONS: Final = (2, 3)
 """Of the data factory: the same recipe gives other samples in another edition. Recipes of each can be built."""
 
+SoftMaker = Literal["rules", "model", "both", "none"]
+"""Who makes soft errors."""
+
 
 class BuildRecipe(Record):
     """The settings of a build; the same recipe on the same data gives the same bytes."""
@@ -32,8 +35,8 @@ class BuildRecipe(Record):
     cap: int = Field(default=5000, ge=1)
     """Maximum samples, and items read, of a source (ExCAM, Table 2)."""
     sampling: Literal["shortcut-free", "paper"] = "shortcut-free"
-    soft: Literal["rules", "model", "none"] = "rules"
-    """How soft errors are made."""
+    soft: SoftMaker = "rules"
+    """How soft errors are made; `both` is by rules and by a model."""
     errors: int = Field(default=3, ge=1, le=5)
     """Maximum errors that rules put into one text."""
     compose: int = Field(default=3, ge=0, le=10)

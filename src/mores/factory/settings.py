@@ -40,11 +40,18 @@ class BuildSettings(AskSettings, table="build"):
     model: str | Model | None = setting(
         default=None,
         metavar="MODEL",
-        help="Model that makes soft errors, with --soft model: openai:NAME, hf:PATH or vllm:PATH.",
+        help="Model that makes soft errors, with --soft model or both: openai:NAME, hf:PATH or vllm:PATH.",
         result=True,
     )
-    soft: Literal["rules", "model", "none"] | None = setting(
+    soft: Literal["rules", "model", "both", "none"] | None = setting(
         default=None, help="Who makes soft errors.", default_text="the recipe's", result=True
+    )
+    verify: str | Model | None = setting(
+        default=None,
+        metavar="JUDGE",
+        help="Judge that must find an error in each text that the model wrote, with the correct text as evidence, for "
+        "example reader; texts in which it finds none are dropped.",
+        result=True,
     )
     at_once: int = setting(
         default=1,
