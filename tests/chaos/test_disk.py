@@ -13,7 +13,7 @@ from mores.run import Status, read_manifest
 from tests.cli.conftest import Run
 from tests.cli.test_score import put
 
-ROWS = [{"id": f"s{i}", "text": f"text {i} " + "long " * 150} for i in range(100)]
+ROWS = [{"id": f"s{i}", "text": f"text {i} " + "long " * 150} for i in range(400)]
 
 Mount = Callable[[str], None]
 

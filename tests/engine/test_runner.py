@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mores.engine import Answer, Counts, Job, Limits, RunOptions, Store, run
+from mores.engine import Answer, Counts, Job, Limits, RunOptions, Store, request_key, run
 from mores.engine.job import Follow
 from mores.engine.loop import run as run_loop
 from mores.errors import ModelError, Rejected, StoreError, Transient
@@ -125,7 +125,7 @@ def test_an_answer_is_stored_and_never_asked_for_again(tmp_path: Path) -> None:
 
 
 def test_answers_that_come_at_once_are_committed_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A commit takes all that may be under way; while it is written, no more than that is lost by a kill."""
+    """A commit takes all that came in meanwhile, also from a model that answers at once; none is used before it."""
     sizes, write = list[int](), Store._write
 
     def count(store: Store, batch: Any) -> None:
@@ -133,11 +133,23 @@ def test_answers_that_come_at_once_are_committed_together(tmp_path: Path, monkey
         write(store, batch)
 
     monkeypatch.setattr(Store, "_write", count)
+    monkeypatch.setattr("mores.engine.store._PAUSE", 0.05)
     with Store(tmp_path / "store.db") as store:
-        answers = collect([ask(str(n)) for n in range(800)], FakeModel("echo", echo), store)
-    assert len(answers) == sum(sizes) == 800
-    assert max(sizes) <= 16
-    assert len(sizes) <= 110  # with a commit for every few answers, they would be hundreds
+        answers = collect([ask(str(n)) for n in range(2000)], FakeModel("echo", echo), store)
+        assert len(answers) == sum(sizes) == len(store) == 2000
+    assert len(sizes) <= 60  # of eight at once, the model's concurrency, they would be 250
+
+
+def test_an_answer_that_is_not_committed_is_not_used(tmp_path: Path) -> None:
+    async def check(store: Store, other: Store) -> None:
+        options, model = RunOptions(store=store, in_order=False), FakeModel("echo", echo)
+        async for answer in run([ask(f"q{i}") for i in range(400)], model, options):
+            assert isinstance(answer.job.request, Request)
+            key = request_key(model.identity, answer.job.request).key
+            assert other.get_many([key]) == {key: answer.completion}
+
+    with Store(tmp_path / "s.db") as store, Store(tmp_path / "s.db") as other:
+        run_loop(check(store, other))
 
 
 def test_a_finished_run_needs_no_server(tmp_path: Path) -> None:
@@ -424,7 +436,11 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(tmp_path: Path) -> No
 
 
 def test_a_slow_disk_holds_up_the_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a kill would lose is bounded: calls in flight, and fewer answers than that on their way to the disk."""
+    """What a kill would lose is bounded: calls in flight, and fewer answers than that on their way to the disk.
+
+    Those of the last moment come on top, of which there are none here.
+    """
+    monkeypatch.setattr("mores.engine.store._PAUSE", 0)
     answered, most = 0, 0
 
     def answer(request: Request) -> Completion:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -281,7 +282,7 @@ class _Runner:
                 self._resolve(ticket, outcome)
             else:
                 self._keep(ticket, outcome)
-                if not self.asking and self.queue.empty():  # nothing else will come with it
+                if self._idle():  # nothing else will come with it
                     self.store.flush()
             await self.doubts.decide()
 
@@ -328,17 +329,15 @@ class _Runner:
     def _keep(self, ticket: _Ticket, outcome: Outcome) -> None:
         """Pass the answer on after it is committed; the worker does not wait for that, unless many are not."""
         assert self.store is not None
+        self.store.put(ticket.key, outcome, partial(self._committed, ticket, outcome))
 
-        def committed(done: asyncio.Future[None]) -> None:
-            if done.cancelled():
-                return
-            try:
-                done.result()
-                self._resolve(ticket, outcome)
-            except BaseException as exc:  # nothing else would report it
-                self._stop(exc)
-
-        self.store.put(ticket.key, outcome).add_done_callback(committed)
+    def _committed(self, ticket: _Ticket, outcome: Outcome, problem: BaseException | None) -> None:
+        try:
+            if problem is not None:
+                raise problem
+            self._resolve(ticket, outcome)
+        except BaseException as exc:  # nothing else would report it
+            self._stop(exc)
 
     async def _open(self) -> None:
         """Enter the model once, however many workers need it at the same time."""

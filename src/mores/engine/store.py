@@ -14,7 +14,7 @@ import sqlite3
 import time
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from hashlib import blake2b
@@ -55,7 +55,7 @@ LAYOUT = DatabaseLayout(
     upgrade={1: ("ALTER TABLE response ADD COLUMN sum BLOB", "ALTER TABLE refusal ADD COLUMN sum BLOB")},
 )
 _CHUNK = 500
-_PAUSE = 0.01
+_PAUSE = 0.02
 """Seconds between two commits that nobody waits for."""
 _BASES = 4
 """Prompts that others are compared with: runs with several kinds of prompts use one store."""
@@ -99,7 +99,9 @@ def _settings(request: Request) -> tuple[object, ...]:
 
 Outcome = Completion | Failure
 """An answer, or a refusal that is final."""
-_Batch = list[tuple[AnswerKey, Outcome, asyncio.Future[None]]]
+Committed = Callable[[BaseException | None], object]
+"""Called once an answer is on disk, or with the reason why it is not."""
+_Batch = list[tuple[AnswerKey, Outcome, Committed]]
 
 
 class _Compared(NamedTuple):
@@ -111,7 +113,7 @@ class _Compared(NamedTuple):
 
 
 class Store:
-    """An open store. Reads are plain calls; `put` returns a future that is done when the answer is on disk."""
+    """An open store. Reads are plain calls; `put` says when the answer is on disk."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -125,6 +127,7 @@ class Store:
         """Of those that wait for the write that is under way."""
         self._waiting: asyncio.TimerHandle | None = None
         self._next = 0.0
+        """When the next commit is due, by `time.monotonic`."""
         self._writing = 0
         self._settings: set[bytes] = set()
         self._bases: list[tuple[bytes, bytes]] = []
@@ -181,19 +184,19 @@ class Store:
             if isinstance(reason, str) if total is None else total == checksum(key, *row, reason, at):
                 yield key, Failure(kind=FailureKind.MODEL, reason=reason)
 
-    def put(self, key: AnswerKey, outcome: Outcome) -> asyncio.Future[None]:
-        """Keep an answer or a refusal; the future is done once it is committed."""
-        loop = asyncio.get_running_loop()
-        done = loop.create_future()
-        self._pending.append((key, outcome, done))
+    def put(self, key: AnswerKey, outcome: Outcome, committed: Committed) -> None:
+        """Keep an answer or a refusal."""
+        self._pending.append((key, outcome, committed))
         if not self._flushing and self._waiting is None:
-            self._waiting = loop.call_at(self._next, self.flush)
-        return done
+            self._wait()
 
     async def room(self, most: int) -> None:
-        """Wait while so many answers are not on disk yet: they would be lost if the process were killed now."""
-        while len(self._pending) + self._writing >= most:
-            await self._commit()
+        """Wait while so many answers are not on disk, but for those of this moment: a kill would lose them."""
+        while len(self._pending) + self._writing >= most and time.monotonic() >= self._next:
+            if self._flushing:
+                await self._commit()
+            else:
+                self.flush()
 
     async def drain(self) -> None:
         """Wait until everything that was put is on disk."""
@@ -205,6 +208,9 @@ class Store:
         self._committed.append(waiter := asyncio.get_running_loop().create_future())
         await waiter
 
+    def _wait(self) -> None:
+        self._waiting = asyncio.get_running_loop().call_later(max(0.0, self._next - time.monotonic()), self.flush)
+
     def flush(self) -> None:
         """Begin to write what waits, unless a write is under way."""
         if self._flushing:
@@ -214,24 +220,18 @@ class Store:
             self._waiting = None
         batch, self._pending = self._pending, []
         self._writing = len(batch)
-        loop = asyncio.get_running_loop()
-        self._next = loop.time() + _PAUSE
+        self._next = time.monotonic() + _PAUSE
         self._flushing = True
-        writing = loop.run_in_executor(self._thread, self._write, batch)
+        writing = asyncio.get_running_loop().run_in_executor(self._thread, self._write, batch)
         writing.add_done_callback(lambda outcome: self._flushed(batch, outcome))
 
     def _flushed(self, batch: _Batch, outcome: asyncio.Future[None]) -> None:
         problem = outcome.exception()
-        for _, _, done in batch:
-            if done.done():
-                continue
-            if problem is None:
-                done.set_result(None)
-            else:
-                done.set_exception(problem)
         self._flushing, self._writing = False, 0
-        if self._pending:
-            self._waiting = asyncio.get_running_loop().call_at(self._next, self.flush)
+        for _, _, committed in batch:
+            committed(problem)
+        if self._pending and not self._flushing and self._waiting is None:
+            self._wait()
         waiters, self._committed = self._committed, []
         for waiter in waiters:
             if not waiter.done():
