@@ -38,7 +38,7 @@ from mores.metric import claims
 from mores.metric.prompt import defuse
 from mores.metric.schema import parse_text
 from mores.models.base import Completion, Written, greedy
-from mores.models.written import without_thoughts
+from mores.reading import without_thoughts
 from mores.search.clean import clean
 from mores.search.ground import cut
 from mores.search.words import words

@@ -17,7 +17,7 @@ import mores
 SOURCE = Path(mores.__file__).parent
 DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text("utf-8")
 LAYERS = [
-    {"views"},
+    {"views", "lazy"},
     {"types", "errors", "cache", "calling", "renamed", "signals"},
     {"canary", "culture", "extras", "reading", "settings", "signature"},
     {"io", "stats", "language", "formatting", "registry", "hub"},

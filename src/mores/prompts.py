@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
 from mores.errors import ConfigError, InputError
-from mores.io.source import read_text
 
 SLOT = re.compile(r"\{(\w+)\}")
 """A place in a prompt that is filled."""
@@ -17,8 +17,15 @@ SLOT = re.compile(r"\{(\w+)\}")
 @cache
 def read_prompt(file: str, name: str) -> str:
     """Return the text in `NAME.txt` beside the file of a module, its `__file__`; NAME may be in a subfolder."""
+    path = Path(file).parent / f"{name}.txt"
+    with suppress(OSError, UnicodeDecodeError):
+        text = path.read_bytes().decode()
+        if "\r" not in text and not text.startswith("\ufeff"):
+            return text.removesuffix("\n")
+    from mores.io.source import read_text  # which knows other forms, and says what is wrong
+
     try:
-        return read_text(Path(file).parent / f"{name}.txt").removesuffix("\n")
+        return read_text(path).removesuffix("\n")
     except InputError as error:
         raise ConfigError(str(error)) from error
 

@@ -59,13 +59,13 @@ class _Renamed:
         sys.modules[name] = loaded if function is None else function
 
 
-def find_old_name(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+def find_old_name(module: str, names: Mapping[str, str], stacklevel: int = 2) -> Callable[[str], Any]:
     """Return a module's `__getattr__`, which finds what has a new name in the module by its old one."""
 
     def find(name: str) -> Any:
         if name not in names:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        warn(f"{module}.{name} is now {names[name]}; import that", DeprecationWarning, stacklevel=2)
+        warn(f"{module}.{name} is now {names[name]}; import that", DeprecationWarning, stacklevel=stacklevel)
         return getattr(sys.modules[module], names[name])
 
     return find

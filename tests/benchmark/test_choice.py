@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mores.benchmark.benchmark import Graded, Label
 from mores.benchmark.choice import grade_letter, grade_truth, guess_letter, lettered, shuffle
 from mores.errors import InputError
-from mores.models.written import without_thoughts
+from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 CLEAR = {

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mores.benchmark.benchmark import Label
-from mores.cli.bench import board
+from mores.cli.board import board
 from mores.errors import ConfigError
 from mores.extras import install_command
 from tests.benchmark.test_board import put, result, verdict
@@ -92,3 +92,16 @@ def test_a_name_cannot_steer_the_terminal(call: Call, home: Path) -> None:
     shown = call("bench").stdout
     assert "\x1b" not in shown
     assert "␛[31mred[bold]" in shown
+
+
+def test_json_of_a_kept_board_is_the_same_until_a_run_changes(
+    call: Call, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mores.benchmark.board.WORTH_KEEPING", 1)
+    first = call("bench", "--json").stdout
+    with monkeypatch.context() as without:
+        without.setattr("mores.benchmark.board.rank_runs", None)
+        assert call("bench", "--json").stdout == first
+    made = home / "bench" / "x" / "n" / "result.json"
+    made.write_text(made.read_text("utf-8").replace('"value":0.1', '"value":0.2'), "utf-8")
+    assert json.loads(call("bench", "--json").stdout) != json.loads(first)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from mores.stats.intervals import (
-    Ratio,
     beta_quantile,
     difference_interval,
     mean_interval,
     ratio_interval,
     share_interval,
 )
+from mores.stats.ratio import Ratio
 
 Z = 1.959964
 

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import Field
 
 from mores.culture import roll_up
 from mores.errors import ConfigError, InputError
-from mores.longanswer.records import LongAnswer
 from mores.models.base import Message, Stop
-from mores.stats.intervals import Ratio
+from mores.stats.ratio import Ratio
 from mores.types import Failure, Item, Record, Response, Result
+
+if TYPE_CHECKING:
+    from mores.longanswer.records import LongAnswer
 
 OnBad = Callable[[InputError], None]
 PLACES = ("region", "subregion")

@@ -16,21 +16,19 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field, ValidationError
 
-from mores import __version__
 from mores.benchmark.findings import FactFindings, FactModel, Place, find_associations, read_facts
-from mores.benchmark.folder import ITEMS, VERDICTS, BenchRun, find_bench_runs
+from mores.benchmark.folder import BenchRun, find_bench_runs
+from mores.benchmark.kept_board import keep_board
 from mores.benchmark.score import BenchResult, credit_of
 from mores.errors import ConfigError, suggest
 from mores.formatting import SIGNIFICANT
 from mores.run import Run
-from mores.run.kept import content_of, recall
 from mores.stats.classification import Floats
 from mores.stats.missing import decide
 from mores.stats.resampling import adjust_p_values, compare_gaps, paired_gaps
@@ -42,8 +40,6 @@ if TYPE_CHECKING:
     from mores.stats.irt import QuestionScale
 
 PERMUTATIONS = 10_000
-VERSION = 1
-"""Changes when a board of the same runs does: kept ones are then made again."""
 WORTH_KEEPING = 20_000
 """Questions of all runs together from which a board is kept."""
 SAME = ("task", "data")
@@ -194,12 +190,7 @@ def rank_runs(
 
     if sum(run.result.questions for run in runs) < WORTH_KEEPING:
         return rank(), runs
-    total = blake2b(f"{VERSION} {force} {by} {ability}".encode())
-    for run in runs:
-        contents = [content_of(run.file(name)).digest for name in (VERDICTS, ITEMS) if name == VERDICTS or run.facts]
-        total.update(f"{run.path}\0{run.result.model_dump_json()}\0{run.facts}\0{contents}".encode("utf-8", "replace"))
-    key = {"name": f"board {__version__}", "content": total.hexdigest()}
-    found = recall(folders[0] / ".board.figures", key, lambda: rank().model_dump(mode="json"))
+    found = keep_board(folders, (force, by, ability), lambda: rank().model_dump(mode="json"))
     with suppress(ValidationError):
         return Board.model_validate(found), runs
     return rank(), runs  # it has a number that JSON has not

@@ -8,7 +8,7 @@
 | `responses.jsonl` | the answers of the model, one `Said` per line |
 | `verdicts.jsonl` | the answers with their grades, one `Verdict` per line |
 | `result.json` | the `BenchResult` |
-| `.verdicts.figures` | what boards need of the verdicts (`run/kept.py`); it may be removed |
+| `.verdicts.figures` | what boards need of the verdicts (`io/kept.py`); it may be removed |
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from mores.benchmark.columns import columns_of, find_fields
 from mores.benchmark.score import BenchResult, Tallies, VerdictScores, credit_of, measure_of, tally, tally_labels
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter
+from mores.io.kept import kept
 from mores.run import Run, find_runs, open_run
-from mores.run.kept import kept
 from mores.types import Item, Result
 
 if TYPE_CHECKING:

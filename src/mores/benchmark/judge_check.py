@@ -26,7 +26,8 @@ from mores.factory.drafts import draw
 from mores.formatting import count, number, share_between
 from mores.run import Run
 from mores.stats.agreement import cohen_kappa
-from mores.stats.intervals import Ratio, difference_interval, share_interval
+from mores.stats.intervals import difference_interval, share_interval
+from mores.stats.ratio import Ratio
 from mores.stats.results import ratio_result
 from mores.types import Item, Record, Response, Result, Signature
 

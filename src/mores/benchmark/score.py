@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
 from math import fsum
-from operator import itemgetter
 from statistics import fmean
 
 import numpy as np
@@ -15,7 +13,7 @@ from pydantic import Field
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Label, Verdict
 from mores.formatting import count, share_between
 from mores.stats.distributions import jensen_shannon, jensen_shannon_of_draws
-from mores.stats.intervals import Ratio
+from mores.stats.ratio import Ratio
 from mores.stats.results import ratio_result
 from mores.types import FailureKind, Item, Record, Result, Signature
 from mores.views import NotebookView
@@ -247,11 +245,15 @@ def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> Tallies
 def tally_labels(labels: Iterable[tuple[str, int, Label | None]]) -> Tallies:
     """Return the tallies of units, samples and labels."""
     tallies: Tallies = {}
-    for (unit, _), parts in groupby(labels, itemgetter(0, 1)):
-        several = [part for _, _, part in parts]
-        label = together(several) if len(several) > 1 else several[0]
-        correct, graded, asked = tallies.get(unit, (0, 0, 0))
-        tallies[unit] = correct + (label is Label.CORRECT), graded + (label is not None), asked + 1
+    parts, before, earlier, right = list[Label | None](), ("", 0), (0.0, 0, 0), Label.CORRECT
+    for unit, sample, part in labels:  # `groupby` takes twice the time
+        if parts and sample == before[1] and unit == before[0]:
+            parts.append(part)
+        else:
+            parts, before, earlier = [part], (unit, sample), tallies.get(unit, (0, 0, 0))
+        label = together(parts) if len(parts) > 1 else part
+        correct, graded, asked = earlier
+        tallies[unit] = correct + (label is right), graded + (label is not None), asked + 1
     return tallies
 
 

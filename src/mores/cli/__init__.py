@@ -21,7 +21,7 @@ COMMANDS = {
     "bench": ("bench", "Measure how well a model knows cultures."),
     "runs": ("show", "List the runs in a folder, with their results."),
     "view": ("servers", "Show the runs of a folder in the browser, text by text."),
-    "board": ("bench", "Rank the models of several runs."),
+    "board": ("board", "Rank the models of several runs."),
     "export-task": ("benchmarks", "Write a benchmark as a task of another harness."),
     "diagnose": ("diagnose", "Say why a model fails."),
     "tiers": ("benchmarks", "Sort the questions of a benchmark by how hard they are."),

@@ -1,4 +1,4 @@
-"""`mores bench` and `mores board`: how well models do on cultural benchmarks."""
+"""`mores bench`: how well models do on cultural benchmarks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mores.benchmark.settings import BenchSettings, BoardSettings, MoreModels
+from mores.benchmark.settings import BenchSettings, MoreModels
 from mores.cli.command import command
 from mores.cli.result import asking, hint_at_failures, print_estimates, print_result, show_document
 from mores.errors import ConfigError, ModelError
@@ -149,20 +149,3 @@ def bench(
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons are in verdicts.jsonl")
     gate.check(runs)
-
-
-@command(BoardSettings, OutputSettings)
-def board(settings: BoardSettings, output: OutputSettings) -> None:
-    """Rank the models whose runs are in DIR..., one table for each benchmark.
-
-    A DIR is what `mores bench --out` wrote, or one run in it. Every model is tested against the best and against the
-    one below it, on the questions that both answered; p is adjusted for the number of tests.
-    """
-    from mores.benchmark.board import rank_runs
-    from mores.report.base.links import link_runs
-    from mores.report.bench import describe_board
-
-    ranking, runs = rank_runs(settings.runs, force=settings.force, by=settings.by, ability=settings.ability)
-    names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
-    links = link_runs(output.html, names) if output.html else ()
-    show_document(describe_board(ranking, [run.result for run in runs], links), output, ranking)

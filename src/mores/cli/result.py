@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.formatting import count, money
-from mores.hub import Upload, check_access, check_name
-from mores.hub import push as push_upload
-from mores.io import write_text
-from mores.models import pull
 from mores.report.settings import OutputSettings, PushSettings
-from mores.run import Run
-from mores.types import Record
 
 if TYPE_CHECKING:
     from mores.engine import Asker
     from mores.engine.estimate import Estimate
+    from mores.hub import Upload
     from mores.report.base.document import ResultDocument
     from mores.report.base.grid import Grid
+    from mores.run import Run
 
 T = TypeVar("T")
 Tables: TypeAlias = "Grid | Iterable[Grid | str]"
@@ -35,6 +30,7 @@ def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "",
 
     `page` is the page's name, `data` what JSON shows, and `tables` those to print, where they are not the usual ones.
     """
+    from mores.io import write_text
     from mores.report.base.page import render_page
     from mores.report.runs import as_data, describe
 
@@ -58,6 +54,7 @@ def show_document(
 ) -> None:
     """Write a result as a page, and as figures for a paper, if that is asked for; print its tables, or JSON."""
     if output.html:
+        from mores.io import write_text
         from mores.report.base.page import render_page
 
         write_text(output.html, render_page(document))
@@ -75,12 +72,14 @@ def print_result(data: Any, tables: Tables, as_json: bool, *, stderr: bool = Fal
 
     A table alone has no free line after it.
     """
+    if as_json:
+        dump = getattr(data, "model_dump_json", None)
+        text = dump(indent=2) if dump else data
+        click.echo(text if isinstance(text, str) else json.dumps(text, indent=2), err=stderr)
+        return
     from mores.report.base.grid import Grid, plain_console, print_tables
 
-    if as_json:
-        text = data.model_dump_json(indent=2) if isinstance(data, Record) else data
-        click.echo(text if isinstance(text, str) else json.dumps(text, indent=2), err=stderr)
-    elif isinstance(tables, Grid):
+    if isinstance(tables, Grid):
         plain_console().print(tables)
     else:
         print_tables(tables, stderr=stderr)
@@ -107,6 +106,8 @@ def print_estimates(estimates: Mapping[str, Estimate], as_json: bool = False) ->
 
 def run_asking(askers: Iterable[Asker], work: Coroutine[Any, Any, T]) -> T:
     """Run work that asks models."""
+    from mores.engine.loop import run
+
     with asking(*askers):
         return run(work)
 
@@ -129,8 +130,11 @@ def print_warnings(*askers: Asker) -> None:
     """Print what a person must know about the models before they are used."""
     for warning in dict.fromkeys(asker.model.warning for asker in askers if asker.model.warning):
         click.echo(f"note: {warning}", err=True)
-    if any(asker.model.name == "embedded" for asker in askers) and not pull.default_path().exists():
-        click.echo(pull.announcement(), err=True)
+    if any(asker.model.name == "embedded" for asker in askers):
+        from mores.models import pull
+
+        if not pull.default_path().exists():
+            click.echo(pull.announcement(), err=True)
 
 
 def check_push(hub: PushSettings) -> None:
@@ -138,12 +142,14 @@ def check_push(hub: PushSettings) -> None:
     if hub.push_dry_run and not hub.push_to_hub:
         raise click.UsageError("--push-dry-run needs --push-to-hub OWNER/NAME")
     if hub.push_to_hub:
+        from mores.hub import check_access, check_name
+
         check_name(hub.push_to_hub)
         if not hub.push_dry_run:
             check_access()
 
 
-def push(hub: PushSettings, make: Callable[[str], Upload], send: Callable[[Upload], str] = push_upload) -> None:
+def push(hub: PushSettings, make: Callable[[str], Upload], send: Callable[[Upload], str] | None = None) -> None:
     """List what is uploaded, and upload it, if that is asked for."""
     if hub.push_to_hub is None:
         return
@@ -154,4 +160,6 @@ def push(hub: PushSettings, make: Callable[[str], Upload], send: Callable[[Uploa
     for name, size in sizes.items():
         click.echo(f"{size:>15,} B  {name}", err=True)
     if not hub.push_dry_run:
-        click.echo(f"uploaded {send(upload)}", err=True)
+        from mores.hub import push as push_upload
+
+        click.echo(f"uploaded {(send or push_upload)(upload)}", err=True)

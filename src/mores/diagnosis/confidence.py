@@ -23,8 +23,9 @@ from mores.io import JsonlWriter, read_records
 from mores.metric.score import certainty
 from mores.models import Request
 from mores.models.base import Stop
-from mores.models.written import object_schema, read_object, without_thoughts
+from mores.models.written import object_schema, read_object
 from mores.prompts import fill, hash_prompts, read_prompt
+from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind, Record
 
 Key = tuple[str, int]

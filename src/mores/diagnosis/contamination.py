@@ -35,8 +35,8 @@ from mores.factory.drafts import draw
 from mores.formatting import count, p_equals, percent, points, to
 from mores.io import read_records
 from mores.models.base import Stop, greedy
-from mores.models.written import without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
+from mores.reading import without_thoughts
 from mores.stats.missing import decide
 from mores.stats.resampling import compare_means
 from mores.stats.results import difference_result, mean_result

@@ -25,8 +25,8 @@ from mores.formatting import full_share, number
 from mores.io import read_records
 from mores.io.values import read_packaged_toml
 from mores.models import Request
-from mores.models.written import without_thoughts
 from mores.prompts import hash_prompts, read_prompt
+from mores.reading import without_thoughts
 from mores.signature import sign
 from mores.stats.agreement import cohen_kappa, cohen_kappa_interval
 from mores.stats.results import mean_result, share_result

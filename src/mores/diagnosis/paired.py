@@ -23,7 +23,7 @@ from mores.benchmark.labels import with_labels
 from mores.benchmark.run import BenchJob
 from mores.benchmark.score import BenchResult, label_of, together
 from mores.errors import ConfigError
-from mores.models.written import without_thoughts
+from mores.reading import without_thoughts
 from mores.signature import sign
 from mores.types import Failure, Item, Record, Signature
 

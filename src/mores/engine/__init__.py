@@ -7,9 +7,9 @@
 the store before it is handed on, so a run that was killed continues where it stopped.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from mores.lazy import find_lazily
 from mores.renamed import find_old_name
 
 if TYPE_CHECKING:
@@ -32,17 +32,8 @@ _PLACES = {
     "settings": ("AskSettings",),
     "store": ("Store", "request_key"),
 }
-_find_old_name = find_old_name(__name__, {"AskOptions": "AskSettings"})
+__getattr__ = find_lazily(__name__, _PLACES, find_old_name(__name__, {"AskOptions": "AskSettings"}, stacklevel=3))
 __all__ = [
     "SILENT", "Answer", "AskSettings", "Asker", "Counts", "Job", "Lasting", "Limits", "Progress", "Reply", "RunOptions",
     "Store", "make_asker", "open_asker", "read_reply", "request_key", "run", "unread",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """Import the names when they are first used: settings need no asyncio, and no database."""
-    for module, names in _PLACES.items():
-        if name in names:
-            globals()[name] = found = getattr(import_module(f"mores.engine.{module}"), name)
-            return found
-    return _find_old_name(name)

@@ -26,7 +26,6 @@ from mores.engine.settings import AskSettings, ModelAskSettings
 from mores.engine.store import Store, opened
 from mores.errors import ConfigError
 from mores.formatting import money
-from mores.io import JsonlWriter
 from mores.models import Model, ModelSettings, Request, on_ray, open_model, takes_address, takes_precision
 from mores.models.configured import SENT, ConfiguredModel, configured_settings
 from mores.settings import find_configuration, takes
@@ -154,6 +153,8 @@ class Asker:
         Where failures are asked for again, `failed` tells what is one, where the record does not.
         """
         async with self.progress.stage(stage, total, self.price) as counts:
+            from mores.io import JsonlWriter
+
             with JsonlWriter(path) as writer:
                 async with aclosing(self.ask(jobs, follow=follow, counts=counts, read=failed or read)) as answers:
                     async for answer in answers:

@@ -10,18 +10,13 @@ about 99 of 100 such verdicts are correct: a greeting, a product's name or a lin
 text in a language that the model does not know, by its letters or by its words (`strangers.py`).
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from mores.lazy import find_lazily
 
 if TYPE_CHECKING:
     from mores.language.detection import Detection, LanguageVerdict, check, detect, languages, model_tag
 
+_NAMES = ("Detection", "LanguageVerdict", "check", "detect", "languages", "model_tag")
+__getattr__ = find_lazily(__name__, {"detection": _NAMES})
 __all__ = ["Detection", "LanguageVerdict", "check", "detect", "languages", "model_tag"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import the detection when it is first used: sentences and words need no model."""
-    if name in __all__:
-        from mores.language import detection
-
-        return getattr(detection, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,8 +24,9 @@ from mores.stats import classification, correlation, influence, spans, ties
 from mores.stats.calibration import confidence_results
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.explanations import match_answer
-from mores.stats.intervals import Moments, Ratio, drawn_moments, limits_of
+from mores.stats.intervals import Moments, drawn_moments, limits_of
 from mores.stats.missing import with_missing
+from mores.stats.ratio import Ratio
 from mores.stats.resampling import group_codes, resample_sums
 from mores.stats.results import mean_result
 from mores.stats.selective import make_cells

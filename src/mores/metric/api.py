@@ -10,34 +10,38 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 from mores.errors import InputError
-from mores.io import SampleTable, file_name
-from mores.io.samples import is_frame
-from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
+from mores.io.frames import is_frame
 from mores.metric.frames import Judgements
 from mores.metric.metric import SINGLE, Metric, as_sample
 from mores.metric.opening import make_metric
 from mores.metric.prompt import places_of
 from mores.metric.settings import AuditSettings, SampleLike, ScoreFileSettings, ScoreSettings
 from mores.metric.summary import Kind, ScoreTally
-from mores.metric.texts import Lookup, Texts, check_style, judge_texts, make_lookup, open_texts
-from mores.models.configured import configuration_of
-from mores.run import Plan, start_run
+from mores.models.base import wants_evidence
 from mores.settings import takes
 from mores.types import Judgement, Sample, Signature
 
 if TYPE_CHECKING:
     from mores.metric.audit.run import AuditRun
+    from mores.metric.folder import ScoreRun
+    from mores.metric.texts import Lookup, Texts
 
 
 @takes(ScoreSettings)
 async def score(settings: ScoreSettings) -> Judgements:
     """Return the cultural errors of every text, with a score; `to_pandas()` and `to_polars()` make a frame of them."""
     metric = make_metric(settings.model, settings, settings.report)
-    lookup = make_lookup(settings, metric)
+    lookup = None
+    if settings.evidence is not None or wants_evidence(metric.model):
+        from mores.metric.texts import make_lookup
+
+        lookup = make_lookup(settings, metric)
     samples: Iterable[SampleLike] = settings.samples
     judged, table = Judgements(), None
     judged.index = getattr(samples, "index", None) if hasattr(samples, "iloc") else None
     if settings.columns or settings.dialogue or is_frame(samples):
+        from mores.io import SampleTable
+
         if settings.dialogue and not is_frame(samples):
             samples = [{"text": sample} if isinstance(sample, str) else sample for sample in samples]
         samples = table = SampleTable(samples, columns=settings.columns, dialogue=settings.dialogue)
@@ -59,6 +63,8 @@ async def score(settings: ScoreSettings) -> Judgements:
 @takes(ScoreFileSettings)
 async def score_file(settings: ScoreFileSettings) -> ScoreRun:
     """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score. A stopped run continues."""
+    from mores.metric.texts import make_lookup, open_texts
+
     metric = make_metric(settings.model, settings, settings.report)
     with open_texts(str(settings.texts), settings) as opened:
         return await score_texts(metric, opened, make_lookup(settings, metric), settings.out)
@@ -86,6 +92,12 @@ async def score_texts(
     The judgements also go into `copies`, where `-` is standard output; `watch` sees each as it is written, so that
     nobody needs to read all of them again.
     """
+    from mores.io import file_name
+    from mores.metric.folder import JUDGEMENTS, open_score_run
+    from mores.metric.texts import check_style, judge_texts
+    from mores.models.configured import configuration_of
+    from mores.run import Plan, start_run
+
     check_style(metric, texts, lookup)
     lookup = lookup and lookup.for_samples(texts.samples())
     asker = metric.asker

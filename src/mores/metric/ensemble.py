@@ -25,12 +25,11 @@ from mores.errors import ConfigError
 from mores.formatting import count
 from mores.metric.metric import Metric
 from mores.metric.score import score
-from mores.metric.settings import SampleLike
+from mores.metric.settings import PREFIX, SampleLike
 from mores.models.base import BasicModel, Completion, Request, Style, wants_evidence
 from mores.signature import sign
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Sample, Severity, Signature
 
-PREFIX = "ensemble:"
 OVERLAP = 1 / 3
 """Two quotes are of one error where they share this part of the shorter one."""
 VERSION = 1

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mores.extras import require
-from mores.io.columns import TableReport
 from mores.metric.summary import doubt, errors, state
 from mores.types import Error, Judgement, Severity
+
+if TYPE_CHECKING:
+    from mores.io import TableReport
 
 
 class FrameView:

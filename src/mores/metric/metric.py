@@ -12,8 +12,7 @@ from mores.engine import Answer, Asker, Counts, Job, Lasting
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.formatting import count
-from mores.io import sample_from
-from mores.io.samples import frame_rows, is_frame
+from mores.io.frames import frame_rows, is_frame
 from mores.metric.prompt import places_of, prompt, prompt_hash
 from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import report_grammar
@@ -329,6 +328,8 @@ def as_sample(value: SampleLike, number: int) -> Sample:
     """Return a sample from what people naturally pass."""
     if isinstance(value, Sample):
         return value
+    if isinstance(value, str) and value and not value.isspace():
+        return Sample(id=str(number), text=value)
     if isinstance(value, str):
         value = {"text": value}
     elif isinstance(value, tuple) and len(value) == 2:
@@ -336,6 +337,8 @@ def as_sample(value: SampleLike, number: int) -> Sample:
     if not isinstance(value, Mapping):
         kind = type(value).__name__
         raise InputError(f"sample {number} is a {kind}; expected a Sample, a text, a pair or a mapping")
+    from mores.io.fields import sample_from  # which texts alone do not need
+
     try:
         return sample_from(value, default_id=str(number))
     except InputError as exc:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mores.engine import AskSettings, make_asker
-from mores.metric.ensemble import PREFIX, make_ensemble
 from mores.metric.metric import Metric
-from mores.metric.settings import EnsembleSettings, JudgeSettings, ReportSettings
+from mores.metric.settings import PREFIX, EnsembleSettings, JudgeSettings, ReportSettings
 from mores.models import Model, metric_adapter
 from mores.settings import takes
 
@@ -22,7 +21,12 @@ def make_metric(model: str | Model, settings: AskSettings, report: ReportSetting
     """Open ExCAM with a model, or with several (`ensemble:A,B`), with the settings of any activity that judges."""
     several = model.removeprefix(PREFIX).split(",") if isinstance(model, str) and model.startswith(PREFIX) else [model]
     others = settings.ensemble if isinstance(settings, EnsembleSettings) else ()
-    return make_ensemble([_open(each, settings, report) for each in (*several, *others)])
+    members = [_open(each, settings, report) for each in (*several, *others)]
+    if len(members) == 1:
+        return members[0]
+    from mores.metric.ensemble import make_ensemble
+
+    return make_ensemble(members)
 
 
 def _open(model: str | Model, settings: AskSettings, report: ReportSettings) -> Metric:

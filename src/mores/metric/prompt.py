@@ -21,9 +21,7 @@ from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import blake2b
 
-from mores.culture import language_name, region_name
 from mores.errors import ConfigError, InputError
-from mores.language.sentences import sentences
 from mores.models.base import Message, Style
 from mores.prompts import fill as fill_slots
 from mores.prompts import read_prompt
@@ -93,6 +91,8 @@ def places_of(sample: Sample) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(4096)
 def _places(region: str, language: str) -> tuple[tuple[str, str], ...]:
+    from mores.culture import language_name, region_name
+
     places: list[tuple[str, str]] = []
     for kind, code, name_of in (("Region", region, region_name), ("Language", language, language_name)):
         with suppress(InputError):
@@ -102,6 +102,8 @@ def _places(region: str, language: str) -> tuple[tuple[str, str], ...]:
 
 def claim_spans(text: str) -> list[tuple[int, int]]:
     """Return the numbered sentences of a text, as spans; a text that has none is one."""
+    from mores.language.sentences import sentences
+
     spans = sentences(text) or [(0, len(text))]
     size = -(-len(spans) // MOST_NUMBERS)
     return [(group[0][0], group[-1][1]) for group in (spans[i : i + size] for i in range(0, len(spans), size))]

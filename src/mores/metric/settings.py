@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mores.engine.settings import AskSettings, SamplingSettings
-from mores.io.source import FORMATS
 from mores.models.base import Style
 from mores.models.settings import MODELS
 from mores.settings import Settings, setting
@@ -22,6 +21,15 @@ if TYPE_CHECKING:
 
 SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 """A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample; a frame is many."""
+PREFIX = "ensemble:"
+"""What the name of several judges begins with."""
+
+
+def known_formats() -> Iterable[str]:
+    """Return the formats of tables."""
+    from mores.io.source import FORMATS
+
+    return FORMATS
 
 
 class ReportSettings(SamplingSettings, table="report"):
@@ -157,7 +165,7 @@ class ScoreFileSettings(
         default_text="TEXTS.MODEL.score",
     )
     format: str | None = setting(
-        default=None, choices=lambda: FORMATS, help="Format of TEXTS.", default_text="by the name of the file"
+        default=None, choices=known_formats, help="Format of TEXTS.", default_text="by the name of the file"
     )
     columns: Mapping[str, str] | None = setting(
         default=None,

@@ -14,14 +14,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from mores.culture import UNSPACED
 from mores.metric.schema import WrittenError
 from mores.types import Error, Sample
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛′ʼ`´", "'") | dict.fromkeys("“”„‟″«»「」『』", '"') | dict.fromkeys("‐‑‒–—―−", "-")
 )
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _LINKERS = "\u1039\u17d2\u200d"
 """Burmese virama, Khmer coeng, zero-width joiner: what follows is written together with what is before."""
 _TRAILING = re.compile("[\u0e33\u0eb3\u200d\U0001f3fb-\U0001f3ff]")
@@ -123,7 +121,9 @@ def _is_mark(character: str) -> bool:
 @lru_cache(maxsize=8192)
 def _in_word(character: str) -> bool:
     """Return whether it is part of a word that spaces separate: a letter, a digit, a mark or an invisible sign."""
-    if _UNSPACED.match(character) or "\ufe00" <= character <= "\ufe0f":  # these choose the look of an emoji
+    from mores.culture import UNSPACED
+
+    if re.match(f"[{UNSPACED}]", character) or "\ufe00" <= character <= "\ufe0f":  # these choose the look of an emoji
         return False
     return character.isalnum() or unicodedata.category(character) in {"Mn", "Mc", "Cf"}
 

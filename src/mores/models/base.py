@@ -12,7 +12,6 @@ from hashlib import sha256
 from itertools import chain
 from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 
-from mores.reading import split_thoughts
 from mores.types import Failure, FailureKind, Usage
 
 Style = Literal["paper", "fenced", "guided", "brief", "claims"]
@@ -200,7 +199,11 @@ class Completion(NamedTuple):
         with `empty` also nothing, where that is all that the model had to say.
         """
         stop = stop_of(self.stop)
-        text, tagged = split_thoughts(self.text)
+        text, tagged = self.text.strip(), ""
+        if "<" in text:
+            from mores.reading import split_thoughts  # many patterns, for those who mark their thoughts
+
+            text, tagged = split_thoughts(text)
         thoughts = "\n".join(filter(None, (self.thoughts, tagged)))
         if stop is Stop.FILTERED and stop not in graded:
             kind, reason = FailureKind.FILTERED, "the provider's content filter withheld the answer"

@@ -9,10 +9,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import BaseModel, ValidationError
 
-from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind
-
-__all__ = ["no_duplicates", "object_schema", "read_object", "read_written", "without_thoughts"]
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from mores.io.source import FORMATS
+from mores.metric.settings import known_formats
 from mores.settings import Settings, setting
 from mores.settings.records import RECORDS
 from mores.settings.values import AnyPath, Names, OptionalPath
@@ -120,7 +120,7 @@ class ShownFiles(Settings):
         kw_only=False, metavar="RUN | [TEXTS] JUDGEMENTS...", help="A run, or judgements and perhaps their texts."
     )
     format: str | None = setting(
-        default=None, choices=lambda: FORMATS, help="Format of TEXTS.", default_text="by the name of the file"
+        default=None, choices=known_formats, help="Format of TEXTS.", default_text="by the name of the file"
     )
     title: str = setting(default="Cultural errors", help="Title of the page of JUDGEMENTS.")
     quiet: bool = setting(default=False, help="Print no table.")

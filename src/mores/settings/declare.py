@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
@@ -76,19 +76,67 @@ def declared(field: Field[Any]) -> Declared:
     return found
 
 
+class _Factory:
+    """Stands for a default that is made for each record."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_FACTORY = _Factory()
+
+
+class _SignatureOf:
+    """The signature of a record, as the settings that it takes; it is made when somebody asks."""
+
+    def __get__(self, record: object, kind: type[Settings]) -> inspect.Signature:
+        every = sorted(fields(kind), key=lambda entry: bool(entry.kw_only))  # type: ignore[arg-type]
+        return inspect.Signature([_parameter(entry) for entry in every], return_annotation=None)
+
+
+def _parameter(entry: Field[Any]) -> inspect.Parameter:
+    default = entry.default if entry.default_factory is MISSING else _FACTORY
+    return inspect.Parameter(
+        entry.name,
+        inspect.Parameter.KEYWORD_ONLY if entry.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=inspect.Parameter.empty if default is MISSING else default,
+        annotation=entry.type,
+    )
+
+
 # Subclasses are frozen; mypy would give inherited fields the types that may be given, if it knew (`values.py`).
 @dataclass_transform(kw_only_default=True, field_specifiers=(setting,))
 class Settings:
-    """A record of settings. Subclasses are frozen dataclasses that check their values."""
+    """A record of settings. Subclasses are frozen dataclasses that check their values.
+
+    What `dataclass` would write for each of them, and Python compile at every start, is here once for all.
+    """
 
     table: ClassVar[str] = ""
     """The record's table in settings files."""
 
     def __init_subclass__(cls, table: str = "") -> None:
-        """Make it a frozen dataclass; `table` is its name in settings files."""
-        dataclass(frozen=True, kw_only=True, repr=False, eq=False)(cls)  # the methods below, once for all
+        """Make it a dataclass; `table` is its name in settings files."""
+        dataclass(init=False, repr=False, eq=False, match_args=False, kw_only=True)(cls)
         if table:
             cls.table = table
+
+    __signature__: ClassVar[Any] = _SignatureOf()
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        entries: tuple[Field[Any], ...] = fields(self)  # type: ignore[arg-type]  # subclasses are dataclasses
+        placed = dict(zip((entry.name for entry in entries if not entry.kw_only), args, strict=False))
+        values = {entry.name: default_of(entry) for entry in entries} | placed | given
+        if len(values) > len(entries) or len(placed) < len(args) or placed.keys() & given or MISSING in values.values():
+            inspect.signature(type(self)).bind(*args, **given)  # which says what is wrong
+        vars(self).update(values)
+        self.__post_init__()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def part(self, record: type[S]) -> S:
         """Return the settings of a record that this one builds on."""

@@ -20,14 +20,13 @@ question from independent to identical, and values that are mostly one number an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
-from mores.stats.classification import Floats, ratios, vector
+from mores.stats.classification import Floats, vector
 from mores.stats.resampling import group_codes
 
 Interval = tuple[float, float]
@@ -69,7 +68,7 @@ def mean_moments(
     if (np.abs(parts - 0.5) > 0.5 + 1e-9).any():
         raise ValueError(f"values from {array.min():g} to {array.max():g}; expected {least:g} to {most:g}")
     codes, parts = group_codes(groups, array.size), np.clip(parts, 0.0, 1.0)
-    return _checked_moments(np.bincount(codes, weights=parts), np.bincount(codes))
+    return checked_moments(np.bincount(codes, weights=parts), np.bincount(codes))
 
 
 def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayLike | None = None) -> Interval:
@@ -77,11 +76,11 @@ def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayL
 
     `sizes` is what the below of each unit could be at most; without it, what it is.
     """
-    moments = _checked_moments(above, below, sizes)
+    moments = checked_moments(above, below, sizes)
     return limits_of(*moments) if moments else (0.0, 1.0)
 
 
-def _checked_moments(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayLike | None = None) -> Moments | None:
+def checked_moments(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayLike | None = None) -> Moments | None:
     top, bottom = vector(above, "above", finite=True), vector(below, "below", finite=True)
     wrong = (top < -ROUNDING) | (top > bottom * (1 + 1e-9) + ROUNDING)
     if wrong.any():
@@ -126,28 +125,6 @@ def difference_interval(first: tuple[float, Interval], second: tuple[float, Inte
         sqrt((high1 - first_value) ** 2 + (second_value - low2) ** 2),
     )
     return first_value - second_value - down, first_value - second_value + up
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A figure of counts by kind: Σ above · count / Σ below · count, where no kind has more above than below."""
-
-    above: tuple[float, ...]
-    below: tuple[float, ...]
-
-    def value(self, counts: Floats) -> Floats:
-        """Return the ratios of kinds × columns, column by column; nan where one is not defined."""
-        return ratios(np.asarray(self.above) @ counts, np.asarray(self.below) @ counts)
-
-    def interval(self, units: Floats) -> Interval:
-        """Return the interval for units × kinds."""
-        moments = self.moments(units)
-        return limits_of(*moments) if moments else (0.0, 1.0)
-
-    def moments(self, units: Floats) -> Moments | None:
-        """Return the moments for units × kinds; an answer that counts at all could count as much as any."""
-        below = np.asarray(self.below)
-        return _checked_moments(units @ np.asarray(self.above), units @ below, units @ (below > 0) * below.max())
 
 
 # -- computation -------------------------------------------------------------------------------------------

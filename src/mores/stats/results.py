@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mores.stats.classification import Floats, same_length, vector
-from mores.stats.intervals import Ratio, mean_interval, mean_moments, share_interval
+from mores.stats.intervals import mean_interval, mean_moments, share_interval
 from mores.stats.missing import Ends, fill, with_missing
+from mores.stats.ratio import Ratio
 from mores.types import Result
 
 

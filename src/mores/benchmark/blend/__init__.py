@@ -11,8 +11,8 @@ from mores.factory.items import SourceItem
 from mores.factory.sources.blend import REGIONS, SOURCE, RegionalAnswers, read_answers
 from mores.factory.sources.matching import says
 from mores.factory.sources.rows import unique
-from mores.models.written import without_thoughts
 from mores.prompts import fill, read_prompt
+from mores.reading import without_thoughts
 from mores.types import Item
 
 _ANSWER = re.compile(r"\A\s*answer:\s*", re.IGNORECASE)  # repeated from the prompt

@@ -13,8 +13,8 @@ from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import SourceRow, collect, digest
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
-from mores.models.written import without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
+from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind, Item, Sample
 
 ENGLISH = "english"

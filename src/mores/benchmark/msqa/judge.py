@@ -11,8 +11,8 @@ from collections.abc import Collection
 from mores.benchmark.benchmark import Graded, Label
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
-from mores.models.written import without_thoughts
 from mores.prompts import fill, hash_prompts, read_prompt
+from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind, Item, Sample
 
 FIRST = {"CORRECT": Label.CORRECT, "NOT_CORRECT": None}

@@ -21,8 +21,8 @@ from mores.benchmark.msqa.judge import ShortAnswerJudge
 from mores.errors import ConfigError, InputError
 from mores.metric.prompt import defuse
 from mores.models.base import Message
-from mores.models.written import without_thoughts
 from mores.prompts import hash_prompts
+from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 SLOTS = {"question", "reference_answer", "candidate_answer"}

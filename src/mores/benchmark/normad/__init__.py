@@ -14,8 +14,8 @@ from mores.factory.sources import REVISIONS
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.normad import SOURCE, is_corrected
 from mores.factory.sources.rows import SourceRow, collect, digest
-from mores.models.written import without_thoughts
 from mores.prompts import fill, read_prompt
+from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 LABELS = ("yes", "no", "neutral")

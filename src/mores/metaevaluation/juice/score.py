@@ -17,7 +17,7 @@ from mores.language.sentences import sentences
 from mores.metaevaluation.juice.data import CATEGORIES, THICK, THIN, TYPES, JuiceAnswer, JuiceData, MarkedError
 from mores.metaevaluation.juice.records import THRESHOLD, JudgeKind, Juice, JuiceScore
 from mores.stats.classification import Floats
-from mores.stats.intervals import Ratio
+from mores.stats.ratio import Ratio
 from mores.stats.resampling import group_codes
 from mores.stats.results import ratio_between
 from mores.stats.spans import Span, SpanCounts, match_errors, tokens

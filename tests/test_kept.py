@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from mores.run import kept as keeping
-from mores.run.kept import kept
+from mores.io import kept as keeping
+from mores.io.kept import kept
 
 
 class Counting:

@@ -24,6 +24,10 @@ SETTLED = 2 * 10**9
 """Nanoseconds after which another change of a file would change its times, whatever the clock of the file system."""
 
 
+MOST_HASHED = 10_000
+"""Files whose content a process remembers."""
+
+
 class Content(NamedTuple):
     """The content of a file."""
 
@@ -32,16 +36,24 @@ class Content(NamedTuple):
     """What changes when the file does; None while it is so new that it could change without."""
 
 
+_HASHED: dict[Path, Content] = {}
+
+
 def content_of(source: Path) -> Content:
     """Return the content of a file; it is read only if it has changed since something was kept of it."""
     before = _times(source)
-    header = _read(_beside(source))[0]
+    if (known := _HASHED.get(source)) and known.times == before:
+        return known
+    header = _read(_beside(source), body=False)[0]
     if header.get("times") == before:
         return Content(str(header.get("content")), before)
     with source.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
     settled = time.time_ns() - max(before[1:3]) > SETTLED and _times(source) == before
-    return Content(digest, before if settled else None)
+    content = Content(digest, before if settled else None)
+    if settled and len(_HASHED) < MOST_HASHED:
+        _HASHED[source] = content
+    return content
 
 
 def kept(source: Path, name: str, compute: Callable[[], Any]) -> Any:
@@ -57,11 +69,11 @@ def recall(path: Path, key: dict[str, str], compute: Callable[[], Any], **more: 
     """Return the JSON value that a file keeps for a key; otherwise compute it, and keep it with `more` about it."""
     header, body = _read(path)
     wanted = key | more
-    if {name: header.get(name) for name in key} == key and header.get("check") == _check(body):
+    if is_kept := _has(header, key) and header.get("check") == _check(body):
         value = orjson.loads(body)
-        if {name: header.get(name) for name in wanted} == wanted:
+        if _has(header, wanted):
             return value
-    else:
+    if not is_kept:
         value = compute()
     part = path.with_name(f"{path.name}.{os.getpid()}")
     with suppress(OSError, orjson.JSONEncodeError):  # nowhere to write, or half an emoji in a name
@@ -69,6 +81,16 @@ def recall(path: Path, key: dict[str, str], compute: Callable[[], Any], **more: 
         make_part(part).write_bytes(orjson.dumps(wanted | {"check": _check(body)}) + b"\n" + body)
         part.replace(path)
     return value
+
+
+def look_up(path: Path, key: dict[str, str]) -> Any:
+    """Return the JSON value that a file keeps for a key; None where it keeps none."""
+    header, body = _read(path)
+    return orjson.loads(body) if _has(header, key) and header.get("check") == _check(body) else None
+
+
+def _has(header: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    return {name: header.get(name) for name in wanted} == wanted
 
 
 def _beside(source: Path) -> Path:
@@ -80,12 +102,11 @@ def _times(path: Path) -> list[int]:
     return [now.st_size, now.st_mtime_ns, now.st_ctime_ns, now.st_ino]
 
 
-def _read(path: Path) -> tuple[dict[str, Any], bytes]:
+def _read(path: Path, *, body: bool = True) -> tuple[dict[str, Any], bytes]:
     """Return what a file says about itself, and what it keeps; nothing where it is damaged."""
-    with suppress(OSError, orjson.JSONDecodeError):
-        head, _, body = path.read_bytes().partition(b"\n")
-        if isinstance(header := orjson.loads(head), dict):
-            return header, body
+    with suppress(OSError, orjson.JSONDecodeError), path.open("rb") as file:
+        if isinstance(header := orjson.loads(file.readline()), dict):
+            return header, file.read() if body else b""
     return {}, b""
 
 
