@@ -38,8 +38,8 @@ from mores.metric.opening import open_metric
 from mores.metric.settings import ReportSettings
 from mores.models import Options, metric_adapter, open_model
 
-name, threads = sys.argv[1], int(sys.argv[2]) or None
-model = open_model(name, Options(adapter=metric_adapter(name, None), threads=threads))
+name, threads, slots = sys.argv[1], int(sys.argv[2]) or None, int(sys.argv[3])
+model = open_model(name, Options(adapter=metric_adapter(name, None), threads=threads, slots=slots))
 metric = open_metric(model, ReportSettings(), store=None)
 completions, answer = {}, model.complete
 
@@ -91,10 +91,10 @@ class Judge:
     """The probability of an error in each text."""
 
     @classmethod
-    def start(cls, source: Path, model: str, threads: int) -> Judge:
+    def start(cls, source: Path, model: str, threads: int, slots: int = 1) -> Judge:
         """Start a version, whose source is in a folder."""
         environment = os.environ | {"PYTHONPATH": str(source)}
-        command = [sys.executable, "-c", JUDGE, model, str(threads)]
+        command = [sys.executable, "-c", JUDGE, model, str(threads), str(slots)]
         process = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return cls(process, cls._read(process))
 

@@ -126,7 +126,7 @@ _NEEDED = (
 )  # fmt: skip
 """How the names of the variables begin that the server's process gets."""
 
-_WAITING = {"GOMP_SPINCOUNT": "10000"}
+_WAITING = {"GOMP_SPINCOUNT": "1000"}
 """llama.cpp's threads often wait for each other: they spin briefly, which is all that an idle machine needs, and then
 sleep. By default they spin longer, which costs CPU time beside busy programs; threads that never spin write tokens more
 slowly on an idle machine (benchmarks/embedded.py)."""
