@@ -21,7 +21,7 @@ from embedded import EXAMPLES, Row, Timed
 
 from mores.metric.metric import Settings, as_sample
 from mores.metric.opening import open_metric
-from mores.models import Request, merged, pull
+from mores.models import Request, merged, pull, quants
 from mores.models.embedded import EXPLANATIONS, TUNED
 
 
@@ -63,10 +63,11 @@ def main() -> None:
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "merged.gguf"
-        merged.merge(pull.resolve(""), TUNED, whole)
+        floats = merged.fastest_type()
+        merged.merge(pull.resolve(""), TUNED, whole, quants.F32 if floats is None else floats)
         rows, same = asyncio.run(run(options.texts, options.threads, whole))
     print(f"texts: {options.texts}, {same} with the same report; load of the machine before: {load:.1f}")
-    print(f"Mores merges on this machine: {'yes' if merged.is_faster() else 'no'}\n")
+    print(f"Mores merges on this machine: {'no' if floats is None else merged.VERSIONS[floats]}\n")
     print("            s/text  CPU s/text  CPU, LoRA = 1  tokens written")
     for row in rows:
         share = row.cpu_seconds / rows[0].cpu_seconds

@@ -17,11 +17,12 @@ from mores.models import merged
 from mores.models import pull as models
 from mores.models.embedded import TUNED, EmbeddedModel
 from mores.models.gguf import read_header
-from mores.models.quants import stored_bytes, to_floats
+from mores.models.quants import F16, F32, stored_bytes, to_floats
 
 gguf: Any = pytest.importorskip("gguf", reason="needs the extra train: pip install '.[train]'")
 TYPES = gguf.GGMLQuantizationType
 ARM = "CPU : NEON = 1 | ARM_FMA = 1 | LLAMAFILE = 1 | REPACK = 1 | "
+X86 = "CPU : SSE3 = 1 | AVX2 = 1 | F16C = 1 | FMA = 1 | LLAMAFILE = 1 | OPENMP = 1 | REPACK = 1 | "
 
 
 def write(path: Path, tensors: dict[str, tuple[np.ndarray, str]], **numbers: float) -> Path:
@@ -76,8 +77,11 @@ def test_other_types_are_refused() -> None:
         stored_bytes((1, 256), TYPES.Q4_K)
 
 
-def test_the_change_is_added_and_all_else_stays(base: Path, lora: Path, tmp_path: Path) -> None:
-    digest = merged.merge(base, lora, tmp_path / "out.gguf")
+@pytest.mark.parametrize(("kind", "rounding"), [("F32", 1e-5), ("F16", 5e-3)])
+def test_the_change_is_added_and_all_else_stays(
+    base: Path, lora: Path, tmp_path: Path, kind: str, rounding: float
+) -> None:
+    digest = merged.merge(base, lora, tmp_path / "out.gguf", TYPES[kind])
     assert digest == models.sha256(tmp_path / "out.gguf")
     before, after, change = (gguf.GGUFReader(path) for path in (base, tmp_path / "out.gguf", lora))
     assert {key: field.contents() for key, field in before.fields.items() if "GGUF" not in key} == {
@@ -88,11 +92,12 @@ def test_the_change_is_added_and_all_else_stays(base: Path, lora: Path, tmp_path
         for file in (before, after, change)
     )
     expected = old["attn_q.weight"] + 3 * sides["attn_q.weight.lora_b"] @ sides["attn_q.weight.lora_a"]  # 6 by rank 2
-    assert new["attn_q.weight"] == pytest.approx(expected, abs=1e-5)
-    assert all((new[name] == old[name]).all() for name in old if name != "attn_q.weight")
+    assert new["attn_q.weight"] == pytest.approx(expected, abs=rounding)
+    assert new["ffn_up.weight"] == pytest.approx(old["ffn_up.weight"], abs=rounding)
+    assert all((new[name] == old[name]).all() for name in old if name not in ("attn_q.weight", "ffn_up.weight"))
     kinds = {tensor.name: tensor.tensor_type.name for tensor in after.tensors}
     assert list(kinds) == [tensor.name for tensor in before.tensors]
-    assert (kinds["blk.0.ffn_up.weight"], kinds["token_embd.weight"]) == ("F32", "Q8_0")
+    assert (kinds["blk.0.ffn_up.weight"], kinds["token_embd.weight"]) == (kind, "Q8_0")
 
 
 def test_an_adapter_that_changes_more_than_maps_is_refused(base: Path, tmp_path: Path) -> None:
@@ -154,32 +159,35 @@ def test_what_nobody_uses_any_more_is_removed(base: Path, lora: Path, cache: Pat
 
 
 @pytest.mark.parametrize(
-    ("features", "faster"),
+    ("features", "kind"),
     [
-        (ARM, True),
-        (ARM + "DOTPROD = 1 | ", False),
-        ("CPU : SSE3 = 1 | AVX2 = 1 | LLAMAFILE = 1 | ", False),
-        ("CUDA : ARCHS = 900 | " + ARM, False),
+        (ARM, F32),
+        (ARM + "DOTPROD = 1 | ", None),
+        (X86, F16),
+        (X86.replace("F16C = 1 | ", ""), None),
+        (X86.replace("LLAMAFILE = 1 | ", ""), None),
+        ("CUDA : ARCHS = 900 | " + ARM, None),
+        ("CUDA : ARCHS = 900 | " + X86, None),
     ],
 )
-def test_it_is_merged_where_that_is_faster(monkeypatch: pytest.MonkeyPatch, features: str, faster: bool) -> None:
+def test_it_is_merged_where_that_is_faster(monkeypatch: pytest.MonkeyPatch, features: str, kind: int | None) -> None:
     monkeypatch.setattr(xllamacpp, "get_system_info", lambda: features)
-    assert merged.is_faster() == faster
+    assert merged.fastest_type() == kind
 
 
 def test_the_identity_says_whether_it_is_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "resolve", lambda *_: TUNED)
     monkeypatch.setattr(merged, "provide", lambda *_: tmp_path)
-    monkeypatch.setattr(merged, "is_faster", lambda: True)
-    assert f"/merged-{merged.VERSION}/" in EmbeddedModel(adapter=str(TUNED)).identity
-    monkeypatch.setattr(merged, "is_faster", lambda: False)
+    monkeypatch.setattr(merged, "fastest_type", lambda: None)
     plain = EmbeddedModel(adapter=str(TUNED)).identity
     assert "merged" not in plain
+    for kind, version in ((F32, "f32.1"), (F16, "f16.1")):
+        monkeypatch.setattr(merged, "fastest_type", lambda kind=kind: kind)
+        assert f"/merged-{version}/" in EmbeddedModel(adapter=str(TUNED)).identity
 
     def full(*_: object) -> Path:
         raise OSError("no space left")
 
-    monkeypatch.setattr(merged, "is_faster", lambda: True)
     monkeypatch.setattr(merged, "provide", full)
     model = EmbeddedModel(adapter=str(TUNED))
     assert (model.identity, model.merged) == (plain, None)

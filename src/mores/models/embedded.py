@@ -126,7 +126,7 @@ _NEEDED = (
 )  # fmt: skip
 """How the names of the variables begin that the server's process gets."""
 
-_WAITING = {"GOMP_SPINCOUNT": "10000"}
+_WAITING = {"GOMP_SPINCOUNT": "1000"}
 """llama.cpp's threads often wait for each other: they spin briefly, which is all that an idle machine needs, and then
 sleep. By default they spin longer, which costs CPU time beside busy programs; threads that never spin write tokens more
 slowly on an idle machine (benchmarks/embedded.py)."""
@@ -188,14 +188,20 @@ class EmbeddedModel(OpenAIModel):
     @cached_property
     def merged(self) -> Path | None:
         """One file of the model and the adapter that come with Mores, where llama.cpp is faster with it."""
-        if self._asked or self.adapter != TUNED or not merged.is_faster():
+        if self._asked or self.adapter != TUNED or self._floats is None:
             return None
         with suppress(MoresError, OSError):  # a cache that cannot be written, or is full: slower, and as good
             return self._merge()
         return None
 
     def _merge(self) -> Path:
-        return merged.provide(self.path, TUNED, f"{pull.FILES[self._kind].sha256[:8]}{self._adapter_digest[:8]}")
+        assert self._floats is not None
+        key = f"{pull.FILES[self._kind].sha256[:8]}{self._adapter_digest[:8]}"
+        return merged.provide(self.path, TUNED, key, self._floats)
+
+    @cached_property
+    def _floats(self) -> int | None:
+        return merged.fastest_type()
 
     @cached_property
     def _adapter_digest(self) -> str:
@@ -209,7 +215,9 @@ class EmbeddedModel(OpenAIModel):
         if self.adapter:
             parts.append(f"lora@{self._adapter_digest[:12]}")
         if self.merged:
-            parts.append(f"merged-{merged.VERSION}")  # which rounds differently, so that answers may differ
+            assert self._floats is not None
+            # It rounds differently, so that answers may differ.
+            parts.append(f"merged-{merged.VERSIONS[self._floats]}")
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
         way = "-apart-parts" if self.slots == 1 else "-parts"  # how it reads and writes, see `complete`
         parts.append(f"ctx{self.context}-slots{self.slots}{way}")

@@ -1,8 +1,9 @@
 """The metric's LoRA added to its model's weights, once, in the user's cache, where llama.cpp is faster with that.
 
-A LoRA costs two more products for each map. And llama.cpp's products of quantised numbers need instructions (dot
-products of bytes) without which its Linux wheels for ARM are built: there, floats are faster (benchmarks/merged.py).
-Elsewhere, products of quantised numbers are fast, nobody has measured, and nothing is merged.
+A LoRA costs two more products for each map. And llama.cpp's products of the model's quantised numbers are slow in its
+wheels: those for Linux on ARM are built without the instructions for them (dot products of bytes), and on x86-64 it has
+no fast ones for this type. Floats are faster, of 32 bits on ARM and of 16 on x86-64 (benchmarks/merged.py). Elsewhere
+nobody has measured, and nothing is merged.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from mores.io import write_text
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import Header, Tensor, aligned, read_header
 from mores.models.pull import sha256, state_of
-from mores.models.quants import F32, Bytes, Floats, stored_bytes, to_floats
+from mores.models.quants import F16, F32, Bytes, Floats, stored_bytes, to_floats
 
-VERSION = "f32.1"
-"""Part of the model's identity; another way to merge or to round is another version."""
+VERSIONS = {F32: "f32.1", F16: "f16.1"}
+"""Part of the model's identity, by the type of the numbers; another way to merge or to round is another version."""
 _ROOM = 1_000_000_000
 """Bytes that must be free: twice what the default model takes, so that answers can still be stored."""
 _ABANDONED = 3600.0
@@ -39,17 +40,21 @@ _UNUSED = 7 * 24 * 3600.0
 """Seconds without use after which the file of another adapter goes: other installations of Mores share the cache."""
 
 
-def is_faster() -> bool:
-    """Return whether llama.cpp runs on an ARM processor alone, and without dot products of bytes."""
+def fastest_type() -> int | None:
+    """Return the type of numbers to merge into, by what llama.cpp was built for; None where nothing is merged."""
     import xllamacpp
 
     features = xllamacpp.get_system_info()
-    return features.startswith("CPU") and "NEON = 1" in features and "DOTPROD = 1" not in features
+    if not features.startswith("CPU") or "LLAMAFILE = 1" not in features:
+        return None
+    if "NEON = 1" in features:
+        return None if "DOTPROD = 1" in features else F32
+    return F16 if "F16C = 1" in features else None
 
 
-def provide(base: Path, adapter: Path, key: str) -> Path:
+def provide(base: Path, adapter: Path, key: str, kind: int = F32) -> Path:
     """Return the merged file in the cache, made if it is missing or damaged; `key` names the two files' contents."""
-    path = models_folder() / "merged" / f"{base.stem}.{VERSION}.{key}.gguf"
+    path = models_folder() / "merged" / f"{base.stem}.{VERSIONS[kind]}.{key}.gguf"
     note = path.with_suffix(".checked")
     if not _is_whole(path, note):
         make_folder(path.parent)
@@ -59,15 +64,15 @@ def provide(base: Path, adapter: Path, key: str) -> Path:
             )
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".merge-") as folder:
             part = Path(folder) / path.name
-            digest = merge(base, adapter, part)
+            digest = merge(base, adapter, part, kind)
             part.replace(path)
         write_text(note, f"{state_of(path)} {digest}")
     _remove_others(path)  # each time: what this file has replaced was in use until then
     return path
 
 
-def merge(base: Path, adapter: Path, out: Path) -> str:
-    """Write a model with a LoRA in it, its maps in single precision; returns the file's SHA-256."""
+def merge(base: Path, adapter: Path, out: Path, kind: int = F32) -> str:
+    """Write a model with a LoRA in it, its maps as floats of that type; returns the file's SHA-256."""
     model, lora = read_header(base), read_header(adapter)
     changes = {tensor.name: tensor for tensor in lora.tensors}
     maps = {tensor.name for tensor in model.tensors if tensor.name.startswith("blk.") and len(tensor.shape) == 2}
@@ -75,12 +80,12 @@ def merge(base: Path, adapter: Path, out: Path) -> str:
         raise ConfigError(f"{adapter}: changes {min(others)}, which is not a map of a layer of {base}")
     with make_part(out).open("wb") as file:
         writing = _Writing(file)
-        writing.add(_new_header(model, maps))
+        writing.add(_new_header(model, maps, kind))
         for tensor in model.tensors:
             stored = _read(base, tensor)
             if tensor.name in maps:
                 weight = to_floats(stored, tensor.shape, tensor.kind) + _change(adapter, lora, changes, tensor)
-                stored = np.ascontiguousarray(weight, "<f4").view(np.uint8)
+                stored = np.ascontiguousarray(weight, "<f4" if kind == F32 else "<f2").view(np.uint8)
             writing.add(stored.data)
             writing.add(bytes(aligned(writing.size, model.values) - writing.size))
         return writing.digest.hexdigest()
@@ -98,12 +103,12 @@ class _Writing:
         self.size += len(data)
 
 
-def _new_header(model: Header, maps: set[str]) -> bytes:
+def _new_header(model: Header, maps: set[str], floats: int) -> bytes:
     """Return the file's beginning, up to its first weight: only types and places are others than in the base."""
     header = bytearray(b"GGUF" + struct.pack("<IQQ", 3, len(model.tensors), model.entries) + model.metadata)
     place = 0
     for tensor in model.tensors:
-        name, kind = tensor.name.encode(), F32 if tensor.name in maps else tensor.kind
+        name, kind = tensor.name.encode(), floats if tensor.name in maps else tensor.kind
         header += struct.pack("<Q", len(name)) + name + struct.pack("<I", len(tensor.shape))
         header += struct.pack(f"<{len(tensor.shape)}Q", *tensor.shape[::-1]) + struct.pack("<IQ", kind, place)
         place = aligned(place + stored_bytes(tensor.shape, kind), model.values)
