@@ -34,6 +34,7 @@ from mores.factory.shortcut import (
     char_ngrams,
     count_tokens,
     mark,
+    multiply,
     plain,
     probability,
     shape,
@@ -118,16 +119,15 @@ def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
     """Classify by gradient boosting of small trees, each of which asks for one column and then another."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     asked = np.sort(np.argsort(-counts, kind="stable")[:SPLITS_OF])
-    # The sums of `MOST` texts fit into 32 bits.
-    rows, others = rows[:, asked].astype(np.int32).tocsc(), others[:, asked].tocsc()
+    rows, others = rows[:, asked].astype(np.int64).tocsc(), others[:, asked].tocsc()
     columns = rows.T
     wanted = np.where(correct, ONE, 0)
     odds, odds_of_others = np.zeros(len(correct), np.int64), np.zeros(others.shape[0], np.int64)
     for _ in range(TREES):
         chance = probability(odds)
-        slopes = np.stack([wanted - chance, chance * (ONE - chance) // ONE]).astype(np.int32)
+        slopes = np.stack([wanted - chance, chance * (ONE - chance) // ONE])
         leaf, leaf_of_others = np.zeros(len(odds), np.int64), np.zeros(len(odds_of_others), np.int64)
-        leaves, having_column = 1, (columns @ slopes.T).T[:, None].astype(np.int64)
+        leaves, having_column = 1, _sums(columns, slopes, leaf, np.arange(1))
         while leaves < LEAVES:
             if leaves > 1:  # of the two halves of each leaf, one is read and the other is the rest
                 upper = _sums(columns, slopes, leaf, np.arange(leaves // 2, leaves))
@@ -147,8 +147,7 @@ def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
 def _sums(columns: Any, slopes: Any, leaf: Integers, nodes: Integers) -> Integers:
     """Return the sums of both slopes over the texts of each leaf that have each column."""
     of_leaf = (slopes[:, None] * (leaf == nodes[:, None])).reshape(2 * len(nodes), -1)
-    sums: Integers = (columns @ of_leaf.T).T.reshape(2, len(nodes), -1).astype(np.int64)
-    return sums
+    return multiply(columns, of_leaf.T, len(leaf)).T.reshape(2, len(nodes), -1)
 
 
 def _best_columns(having: Integers, slopes: Any, leaf: Integers, leaves: int) -> list[int]:
@@ -165,16 +164,20 @@ def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     rare = np.flatnonzero((counts > 1) & (counts * COMMON <= rows.shape[0]))
     weight = _log(np.array([rows.shape[0]])) - _log(counts[rare])
-    known, asked = rows[:, rare], others[:, rare]
+    known, asked = rows[:, rare], others[:, rare].astype(np.float64)
     length = np.sqrt(known @ weight + 1)
-    scaled = known.multiply(weight).T.tocsr()
-    votes = np.where(correct, 1, -1)
+    scaled = known.multiply(weight).T.tocsr().astype(np.float64)  # of whole numbers, which stay exact
+    votes, places = np.where(correct, 1, -1), np.arange(len(correct), dtype=np.float64)
     odds = np.zeros(others.shape[0], np.int64)
     for start in range(0, others.shape[0], BLOCK):
-        likeness = ((asked[start : start + BLOCK] @ scaled).toarray() / length).astype(np.int64)
+        keys = (asked[start : start + BLOCK] @ scaled).toarray()
+        np.floor(np.divide(keys, length, out=keys), out=keys)
         # Unique keys: which texts are nearest does not depend on how ties are sorted.
-        keys = likeness * len(votes) + np.arange(len(votes))
-        nearest = np.partition(keys, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:] if len(votes) > NEIGHBOURS else keys
+        keys *= len(votes)
+        keys += places
+        if len(votes) > NEIGHBOURS:
+            keys.partition(len(votes) - NEIGHBOURS, axis=1)
+        nearest = keys[:, -NEIGHBOURS:].astype(np.int64)
         odds[start : start + BLOCK] = np.where(nearest >= len(votes), votes[nearest % len(votes)], 0).sum(axis=1)
     return odds
 

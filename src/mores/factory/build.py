@@ -20,9 +20,9 @@ from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts, thin
 from mores.factory.balance import SAMPLINGS, see_drafts
-from mores.factory.compose import compose, text_drafts
+from mores.factory.compose import can_be_told, compose, text_drafts
 from mores.factory.drafts import Draft, Form, Stratum, cap, drafts, draw, limit, word
-from mores.factory.errors.rules import RULES, SINGLE, Pool, changes
+from mores.factory.errors.rules import SINGLE, Pool, RankedEdits, apply, find_edits, first_edits
 from mores.factory.errors.rules.soundness import with_capitals, without_accepted
 from mores.factory.facts import CorrectFact, CorrectFacts, once
 from mores.factory.gold import ChangedText, Gold
@@ -331,16 +331,20 @@ def _by_rules(
 ) -> Iterator[Draft]:
     pool = Pool(session.progress.track("collecting names", items, len(items)))
     edition = recipe.edition
+    known: dict[str, RankedEdits] = {}
 
     def make(statement: Statement) -> Iterator[ChangedText]:
+        found = find_edits(statement, pool, recipe.seed, edition=edition)
+        if recipe.compose and can_be_told(statement):
+            known[statement.item.name] = first_edits(found)
         # A sentence may state a wrong answer of the source from edition 3 on; then only its words are marked.
-        rules = RULES if edition > 2 and statement.after else SINGLE
-        return changes(statement, pool, recipe.seed, rules, recipe.errors, edition)
+        if edition == 2 or not statement.after:
+            found = [pair for pair in found if pair[0] in SINGLE]
+        return apply(statement, found, recipe.seed, recipe.errors)
 
     for item in session.progress.track("making errors", items, len(items)):
         yield from drafts(item, make, recipe.seed, edition)
     texts = compose(items, fold_of, recipe.seed, recipe.compose, edition)
-    known: dict[str, list[ChangedText]] = {}
     for text in session.progress.track("composing texts", texts):
         yield from text_drafts(text, pool, recipe.seed, recipe.errors, edition, known)
 

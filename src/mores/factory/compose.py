@@ -19,8 +19,8 @@ from functools import cache
 
 from mores.culture import region_name
 from mores.factory.drafts import Draft, draw, soft
-from mores.factory.errors.rules import RULES, Pool, changes
-from mores.factory.errors.rules.edit import UNSPACED, data
+from mores.factory.errors.rules import Pool, RankedEdits, change, find_edits, first_edits
+from mores.factory.errors.rules.edit import UNSPACED, TextEdit, data
 from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, other_language, sentence
@@ -34,8 +34,6 @@ CONNECTIVES = ("", "", "", "Also, ", "In addition, ", "Besides, ", "Beyond that,
 FALLBACK = "life"
 """The topic of facts that fit no other, or too few of which do."""
 
-_KNOWN = 4096
-"""Facts whose changes are kept, because each is told in several texts."""
 _SENTENCE_END = re.compile(r"[.!?。！？।॥؟][\"'”’»)\]]*$")
 _CAN_FOLLOW = re.compile(r"(?:The|A|An|What|One|People|If|As for|It|In|At|During|When|Most|Many|Some|There) ")
 """First words that become lower-case after a connective; any other may be a name."""
@@ -74,14 +72,11 @@ def compose(
 ) -> Iterator[ComposedText]:
     """Yield texts of the facts of these items; each fact is in at most `uses` of them."""
     cells: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
-    for item in items:
-        whole = _SENTENCE_END.search(item.answer) and "\n" not in item.answer and len(item.answer) <= LONGEST_FACT
-        if item.task is not Task.GENERATION:
-            fact = sentence(item, draw(seed, "sentence", item.id), edition)
-        else:
-            fact = bare(item) if whole else None
-        if fact is not None and item.region:
-            cells[item.source, item.region, item.language or "", str(fold_of[item.name])].append(fact)
+    for item in items if uses else ():
+        told = item.task is Task.GENERATION
+        fact = bare(item) if told else sentence(item, draw(seed, "sentence", item.id), edition)
+        if fact is not None and can_be_told(fact):
+            cells[item.source, item.region or "", item.language or "", str(fold_of[item.name])].append(fact)
     for _, facts in sorted(cells.items(), key=lambda cell: cell[0]):
         seen: set[frozenset[str]] = set()
         for use in range(uses):
@@ -99,35 +94,41 @@ def compose(
                         yield _text(chosen, topic, seed, use)
 
 
+def can_be_told(statement: Statement) -> bool:
+    """Return whether a text of several facts can have this one: a sentence, or a whole text of a region."""
+    item, answer = statement.item, statement.item.answer
+    whole = item.task is Task.GENERATION and len(answer) <= LONGEST_FACT and "\n" not in answer
+    is_sentence = bool(_SENTENCE_END.search(answer)) if whole else statement.stated is not item
+    return bool(item.region) and is_sentence
+
+
 def text_drafts(
     text: ComposedText,
     pool: Pool,
     seed: int,
     most: int,
     edition: int = 2,
-    known: dict[str, list[ChangedText]] | None = None,
+    known: Mapping[str, RankedEdits] | None = None,
 ) -> Iterator[Draft]:
     """Yield the text without errors, and with one, two and so on up to `most`, each in another fact.
 
-    `known` keeps the changes of the latest facts, for the next texts that tell them.
+    `known` has the first edit of each rule for facts by the name of their item; those of others are found anew.
     """
     parts = tuple(fact.item for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
-    known = {} if known is None else known
-    by_fact = []
+    by_fact: list[list[tuple[str, tuple[str, TextEdit]]]] = []
     for fact in text.facts:
-        if (name := fact.item.name) not in known:
-            known[name] = list(changes(fact, pool, seed, RULES, edition=edition))
-            if len(known) > _KNOWN:
-                del known[next(iter(known))]
-        by_fact.append(known[name])
+        edits = known.get(fact.item.name) if known else None
+        if edits is None:
+            edits = first_edits(find_edits(fact, pool, seed, edition=edition))
+        by_fact.append([(pair[1].apply(fact.text), pair) for pair in edits])
     changeable = [place for place, options in enumerate(by_fact) if options]
     order = sorted(changeable, key=lambda place: draw(seed, "fact", text.item.id, str(place)))
     for count in range(1, min(most, len(order)) + 1):
-        chosen = {
-            place: min(by_fact[place], key=lambda change: draw(seed, str(count), text.item.id, change.answer))
-            for place in order[:count]
-        }
+        chosen = {}
+        for place in order[:count]:
+            _, pair = min(by_fact[place], key=lambda option: draw(seed, str(count), text.item.id, option[0]))
+            chosen[place] = change(text.facts[place], [pair])
         yield from soft(text.item, text.item.task, [_join(text, chosen)], "composed", parts)
 
 
@@ -135,11 +136,11 @@ def _join(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedText:
     wordings = [chosen[place].answer if place in chosen else fact.text for place, fact in enumerate(text.facts)]
     answer, starts = text.tell(wordings)
     mistakes = []
-    for place, change in sorted(chosen.items()):
-        for mistake in change.mistakes:
+    for place, changed in sorted(chosen.items()):
+        for mistake in changed.mistakes:
             start, end = mistake.start + starts[place], mistake.end + starts[place]
             # A connective may have changed the first letter of the quoted words.
-            quote = change.answer[mistake.start : mistake.end]
+            quote = changed.answer[mistake.start : mistake.end]
             explanation = mistake.explanation.replace(f"“{quote}”", f"“{answer[start:end]}”", 1)
             mistakes.append(mistake._replace(start=start, end=end, explanation=explanation))
     return ChangedText(answer=answer, correct=text.item.answer, mistakes=tuple(mistakes))

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count as numbers_from
 from itertools import pairwise
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,8 +146,9 @@ class MarkedColumns:
     def __matmul__(self, weights: Integers) -> Integers:
         """Return the product with one or several columns of weights."""
         product = np.empty((len(self), *weights.shape[1:]), np.int64)
+        most = int(self._counts.max(initial=0))
         for rows, part in self._matrices():
-            product[rows] = part @ weights
+            product[rows] = multiply(part, weights, most)
         return product * self._units.reshape(-1, *[1] * (weights.ndim - 1))
 
     def sums(self, values: Integers) -> Integers:
@@ -156,7 +156,7 @@ class MarkedColumns:
         total = np.zeros((self.width, *values.shape[1:]), np.int64)
         scaled = values * self._units.reshape(-1, *[1] * (values.ndim - 1))
         for rows, part in self._matrices():
-            total += part.T @ scaled[rows]
+            total += multiply(part.T, scaled[rows], rows.stop - rows.start)
         return total
 
     def sum(self, axis: int) -> Integers:
@@ -180,6 +180,26 @@ class MarkedColumns:
                 part = (ones[: end - start], self._columns[start:end], starts)
                 self._parts.append((slice(first, last), csr_matrix(part, shape=(last - first, self.width))))
         return self._parts
+
+
+def multiply(ones: Any, values: Integers, most: int) -> Integers:
+    """Return the product of a matrix of ones, at most so many in a row, with one or several columns of values.
+
+    Two columns whose sums fit into 32 bits are halves of the same numbers: that takes half the time.
+    """
+    if values.ndim == 1:
+        product: Integers = ones @ values
+        return product
+    product, left = np.empty((ones.shape[0], values.shape[1]), np.int64), list(range(values.shape[1]))
+    small = np.abs(values).max(axis=0, initial=0) < (1 << 31) // max(1, most)
+    while left:
+        first = left.pop()
+        other = left.pop() if left and small[[first, left[-1]]].all() else None
+        total = ones @ (values[:, first] if other is None else values[:, first] + (values[:, other] << 32))
+        product[:, first] = total if other is None else total.astype(np.int32)
+        if other is not None:
+            product[:, other] = (total - product[:, first]) >> 32
+    return product
 
 
 class _Marking:
@@ -280,15 +300,19 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-_SIGNS = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("digits", r"\d"),
-        ("signs", r"[\W_]"),
-        ("sentences", r"[.!?。！？।؟]+"),
-        ("commas", r"[,،、，;；]"),
-    )
+_SIGNS = {
+    "digits": re.compile(r"\d"),
+    "signs": re.compile(r"[\W_]"),
+    "sentences": re.compile(r"[.!?。！？।؟]+"),
+    "commas": re.compile(r"[,،、，;；]"),
+}
+_NO_DIGITS, _NO_SIGNS, _NO_COMMAS = (
+    bytes(sign for sign in range(128) if not pattern.match(chr(sign)))
+    for name, pattern in _SIGNS.items()
+    if name != "sentences"
 )
+"""The signs of ASCII that do not count: counting without an expression takes a tenth of the time."""
+_ONLY_ENDS = bytes(sign if sign in b".!?" else ord(" ") for sign in range(256))
 
 
 @lru_cache(maxsize=20_000)
@@ -304,10 +328,17 @@ def shape(text: str) -> Iterator[str]:
     spaces = len(text) - sum(map(len, words))
     yield _class("characters", len(text))
     yield _class("words", len(words))
-    yield _class("capitals", sum(map(str.isupper, map(itemgetter(0), words))))
-    for name, pattern in _SIGNS:
-        found = len(pattern.findall(text))
-        yield _class(name, found - spaces if name == "signs" else found)
+    yield _class("capitals", sum([word[0].isupper() for word in words]))
+    if text.isascii():
+        letters = text.encode()
+        digits, signs, commas = [len(letters.translate(None, others)) for others in (_NO_DIGITS, _NO_SIGNS, _NO_COMMAS)]
+        sentences = len(letters.translate(_ONLY_ENDS).split())
+    else:
+        digits, signs, sentences, commas = [len(pattern.findall(text)) for pattern in _SIGNS.values()]
+    yield _class("digits", digits)
+    yield _class("signs", signs - spaces)
+    yield _class("sentences", sentences)
+    yield _class("commas", commas)
     yield f"\0begins {unicodedata.category(text[0]) if text else ''}"
     yield f"\0ends {text[-1] if text and not text[-1].isalnum() else ''}"
 

@@ -132,14 +132,14 @@ class Swap:
                 yield TextEdit(*match.span(), capitalise_like(match[0], match.expand(self.to)), in_part=True)
 
 
-def lexical(rule: str, item: SourceItem) -> list[TextEdit]:
-    """Return the edits of an answer by a rule."""
+def lexical(rule: str, language: str, text: str) -> list[TextEdit]:
+    """Return the edits of a text by a rule."""
     taken: set[int] = set()
     edits: list[TextEdit] = []
-    for replacement in swaps(rule, primary(item)):
-        if not replacement.pattern.search(item.answer):  # as nearly always
+    for replacement in swaps(rule, language):
+        if not replacement.pattern.search(text):  # as nearly always
             continue
-        for edit in replacement.edits(item.answer):
+        for edit in replacement.edits(text):
             covered = set(range(edit.start, edit.end))
             if not covered & taken:  # the first, longer expression counts
                 edits.append(edit)
@@ -193,7 +193,7 @@ RULES = {
         lambda item, *_: exchange(item), Severity.MAJOR, _WRONG, "“{new}” is wrong {culture}; “{old}” is correct."
     ),
     "negation": ErrorRule(
-        lambda item, *_: lexical("negation", item),
+        lambda item, *_: lexical("negation", primary(item), item.answer),
         Severity.MAJOR,
         "misrepresented norm",
         "“{new}” reverses the norm; the correct wording is “{old}”.",
@@ -203,14 +203,14 @@ RULES = {
         lambda item, *_: numbers(item), Severity.MINOR, _WRONG, "“{new}” is the wrong {note}; “{old}” is correct."
     ),
     "degree": ErrorRule(
-        lambda item, *_: lexical("degree", item),
+        lambda item, *_: lexical("degree", primary(item), item.answer),
         Severity.MINOR,
         _WRONG,
         "“{new}” is the wrong degree; “{old}” is correct.",
         in_question=True,
     ),
     "quantifiers": ErrorRule(
-        lambda item, *_: lexical("quantifiers", item),
+        lambda item, *_: lexical("quantifiers", primary(item), item.answer),
         Severity.MINOR,
         "stereotyping",
         "“{new}” overgeneralises: not everyone in a culture does the same at all times; “{old}” is correct.",
@@ -229,18 +229,41 @@ def changes(
     The seed and the statement's item select them. From edition 3 on, a change is refused that may be correct or is
     ungrammatical (`soundness`).
     """
+    yield from apply(statement, find_edits(statement, pool, seed, rules, edition), seed, most)
+
+
+RankedEdits = list[tuple[str, TextEdit]]
+"""Edits with the name of the rule of each, in order of preference within a rule."""
+
+
+def find_edits(
+    statement: Statement, pool: Pool, seed: int, rules: Collection[str] = tuple(RULES), edition: int = 2
+) -> RankedEdits:
+    """Return the edits of a statement by these rules, which hold for the statement in any text."""
     edits = ((name, edit) for name in rules for edit in _edits(statement, name, pool, seed))
-    ranked = [(name, edit) for name, edit in edits if edition == 2 or is_sound(edit, statement)]
-    used: set[str] = set()
+    return [(name, edit) for name, edit in edits if edition == 2 or is_sound(edit, statement)]
+
+
+def first_edits(ranked: RankedEdits) -> RankedEdits:
+    """Return the preferred edit of each rule."""
+    first: dict[str, TextEdit] = {}
     for name, edit in ranked:
-        if name not in used:
-            used.add(name)
-            yield _change(statement, [(name, edit)])
+        first.setdefault(name, edit)
+    return list(first.items())
+
+
+def apply(statement: Statement, ranked: RankedEdits, seed: int, most: int = 1) -> Iterator[ChangedText]:
+    """Yield at most one change per rule, then one with two errors and so on up to `most`, where possible."""
+    for pair in first_edits(ranked):
+        yield change(statement, [pair])
+    if most == 1 or len(ranked) == 1:
+        return
     order = Draw(seed, statement.item, "several")
+    shuffled = order.sorted(ranked, key=lambda pair: f"{pair[0]}\0{pair[1].start}\0{pair[1].new}")
     for count in range(2, most + 1):
-        chosen = _apart(order.sorted(ranked, key=lambda pair: f"{pair[0]}\0{pair[1].start}\0{pair[1].new}"), count)
+        chosen = _apart(shuffled, count)
         if len(chosen) == count:
-            yield _change(statement, chosen)
+            yield change(statement, chosen)
 
 
 def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[TextEdit]:
@@ -249,8 +272,10 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[TextE
     edits = [edit.shifted(statement.start) for edit in rule.find(statement.stated, pool, draw)]
     if rule.in_question and statement.question is not None:
         first, last = statement.question
-        whole = statement.stated.model_copy(update={"answer": text})
-        edits += [edit for edit in rule.find(whole, pool, draw) if first <= edit.start and edit.end <= last]
+        words = lexical(name, primary(statement.stated), text)
+        edits += [edit for edit in words if first <= edit.start and edit.end <= last]
+    if not edits:
+        return []
     stays = protected(text, statement.item.language)
     free = (edit for edit in edits if not any(stays[edit.start : edit.end]))
     at_place: dict[tuple[int, int], TextEdit] = {}
@@ -278,7 +303,7 @@ def _apart(ranked: Iterable[tuple[str, TextEdit]], count: int) -> list[tuple[str
     return chosen
 
 
-def _change(statement: Statement, chosen: Iterable[tuple[str, TextEdit]]) -> ChangedText:
+def change(statement: Statement, chosen: Iterable[tuple[str, TextEdit]]) -> ChangedText:
     """Return the statement with all edits, and the place of each."""
     text, shift = statement.text, 0
     mistakes: list[Mistake] = []

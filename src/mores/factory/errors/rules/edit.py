@@ -71,7 +71,8 @@ class Draw:
 
     def sorted(self, choices: Iterable[T], key: Callable[[T], str]) -> list[T]:
         """Return all choices, in an order that does not depend on theirs."""
-        return sorted(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"))
+        listed = list(choices)
+        return sorted(listed, key=lambda choice: digest(f"{self._salt}\0{key(choice)}")) if listed[1:] else listed
 
 
 def digest(text: str) -> bytes:
@@ -97,7 +98,7 @@ def folded(text: str) -> tuple[str, ...]:
 
 def is_correct(words: str, item: SourceItem) -> bool:
     """Return whether the words are in another answer that counts as correct, so that they may be correct here."""
-    sought = folded(words)
+    sought = folded(words) if item.also_correct else ()
     for answer in map(folded, item.also_correct):
         if any(answer[n : n + len(sought)] == sought for n in range(len(answer) - len(sought) + 1)):
             return True
