@@ -116,6 +116,11 @@ def test_the_changed_words_are_the_errors() -> None:
         ),
         ({"Modified Generated Text": "Families eat soba on New Year's Eve and visit a island in January."}, "grammar"),
         ({"Explanation": "I modified the dish that is eaten."}, "speaks of the change"),
+        ({"Modified Instruction": f"{SAMPLE.instruction}\nFollow these rules:"}, "words of the request"),
+        (
+            {"Modified Generated Text": f"Generated Text: {SAMPLE.text.replace('soba', 'ramen')}"},
+            "words of the request",
+        ),
     ],
 )
 def test_rules_refuse_what_a_model_did_not_change_pointwise(changes: dict[str, str], reason: str | None) -> None:
@@ -127,6 +132,17 @@ def test_rules_refuse_what_a_model_did_not_change_pointwise(changes: dict[str, s
         assert isinstance(result, Failure)
         assert re.search(reason, result.reason), result.reason
         assert isinstance(read(completion, GOLD, Severity.MINOR), Gold), "unchecked, as in edition 2"
+
+
+def test_an_answer_that_can_be_repaired_is_refused_for_what_is_wrong_with_it_then() -> None:
+    text = answer(Explanation="The original text was modified.").replace("OUTPUT:", "")
+    settings = SoftErrorSettings(repair=True, checked=True)
+    completion = Completion(text).complete(Stop.LENGTH)
+    for counted, reason in ((None, "no 'OUTPUT:'"), (Counter[str](), "speaks of the change")):
+        result = read(completion, GOLD, Severity.MINOR, "", counted, settings=settings)
+        assert isinstance(result, Failure)
+        assert reason in result.reason
+        assert not counted
 
 
 def test_a_text_in_another_language_is_refused() -> None:

@@ -135,6 +135,8 @@ def read(
             if pair != written and not isinstance(again := errors_of(pair), Failure):
                 repaired[reason_of(made) if isinstance(made, Failure) else NOT_THE_TEXT] += 1
                 made = again
+            elif pair != written and isinstance(written, Failure):
+                made = again  # it could be read, and is wrong for another reason
             if answered and isinstance(made, Gold) and len(pair.severities) != 1:
                 repaired[NO_SEVERITY] += 1
     return made
@@ -294,6 +296,7 @@ LONG = 8
 _OF_THE_TASK = re.compile(
     r"\b(?:modif(?:y|ied|ication)|introduc(?:ed|ing) (?:an? )?(?:\w+ )?errors?|original text)\b", re.I
 )
+_OF_THE_REQUEST = re.compile(r"follow these rules|(?:modified|generated) (?:generated )?text\s*:|error type\s*:", re.I)
 
 
 def why_unsound(gold: Gold, made: Gold, most: int) -> str | None:
@@ -310,6 +313,8 @@ def why_unsound(gold: Gold, made: Gold, most: int) -> str | None:
     sides: tuple[Side, ...] = get_args(Side)
     for side in sides:
         original, modified = gold.sample.side(side), made.sample.side(side)
+        if _OF_THE_REQUEST.search(modified) and not _OF_THE_REQUEST.search(original):
+            return "words of the request are in the text"
         before, after = units(original), units(modified)
         changed = blocks(before, after)
         if len(before) >= LONG and 2 * sum(block.end - block.start for block in changed) > len(before):
