@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
 from mores.engine.counts import Counts
+from mores.engine.deadline import Deadlines
 from mores.engine.limits import Limits
 from mores.errors import ModelError, MoresError, Rejected, Transient
 from mores.models.base import Completion, Model, Request
@@ -47,13 +48,15 @@ class Trouble(NamedTuple):
         return Failure(kind=FailureKind.MODEL, reason=f"{self.problem}{tried}", blame=blame)
 
 
-async def attempt(model: Model, request: Request, seconds: float) -> Completion | ModelError:
+async def attempt(model: Model, request: Request, deadlines: Deadlines) -> Completion | ModelError:
     """Return one answer, or what went wrong, also in a model of the user's own; raise other errors of ours."""
+    task, is_late = deadlines.begin(), False
     try:
-        async with asyncio.timeout(seconds):
-            return await model.complete(request)
-    except TimeoutError:
-        return Transient(f"no answer within {seconds:g} s")
+        return await model.complete(request)
+    except asyncio.CancelledError:
+        if is_late := deadlines.end(task):
+            return Transient(f"no answer within {deadlines.seconds:g} s")
+        raise
     except ModelError as exc:
         return exc
     except MoresError:
@@ -62,15 +65,18 @@ async def attempt(model: Model, request: Request, seconds: float) -> Completion 
         surprise = Surprise(f"{model.name}: unexpected {type(exc).__name__}: {exc}")
         surprise.__cause__ = exc
         return surprise
+    finally:
+        if not is_late:
+            deadlines.end(task)
 
 
 class ServerProbe:
     """Finds out whether the server still works, by asking the cheapest request that worked again."""
 
     def __init__(
-        self, model: Model, limits: Limits, counts: Counts, timeout: float, request: Request | None = None
+        self, model: Model, limits: Limits, counts: Counts, deadlines: Deadlines, request: Request | None = None
     ) -> None:
-        self._model, self._limits, self._counts, self._timeout = model, limits, counts, timeout
+        self._model, self._limits, self._counts, self._deadlines = model, limits, counts, deadlines
         self._request = request
         self._tokens = sys.maxsize
         self._lock = asyncio.Lock()
@@ -111,7 +117,7 @@ class ServerProbe:
                 return None
             self._asked_at = started = time.monotonic()
             for _ in range(self._limits.attempts):
-                outcome = await attempt(self._model, self._request, self._timeout)
+                outcome = await attempt(self._model, self._request, self._deadlines)
                 if isinstance(outcome, Completion):
                     self._counts.add(outcome)
                     self.succeeded(started)
@@ -151,8 +157,9 @@ class Doubts(Generic[Ticket]):
 
     async def settled(self) -> None:
         """Wait while something is being decided: if nothing works, nothing else is spent."""
-        async with self._lock:
-            pass
+        if self._lock.locked():
+            async with self._lock:
+                pass
 
     async def decide(self) -> None:
         """Decide whose fault the held failures are, as soon as that can be known. Call it whenever a call returns."""

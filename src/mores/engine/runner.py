@@ -14,6 +14,7 @@ from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt
 from mores.engine.claims import Claims
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
+from mores.engine.deadline import Deadlines
 from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits, Throttle
 from mores.engine.patience import Patience, Tries
@@ -103,6 +104,7 @@ class _Runner:
         self.arrivals = None if options.in_order else count()
         self.concurrency = self.limits.concurrency or model.concurrency
         self.timeout = self.limits.timeout or model.timeout
+        self.deadlines = Deadlines(self.timeout)
         self.spare = _SPARE if options.lasting else 1
         self.throttle = Throttle(self.limits, self.concurrency * self.spare)
         self.patience = Patience(self.limits, self.counts)
@@ -124,7 +126,7 @@ class _Runner:
         self.asking = 0
         self.full = False
         worked = options.lasting.worked if options.lasting else None
-        self.probe = ServerProbe(model, self.limits, self.counts, self.timeout, worked)
+        self.probe = ServerProbe(model, self.limits, self.counts, self.deadlines, worked)
         self.doubts = Doubts[_Ticket](self.probe, self.limits, self._idle, lambda: self.asking, self._failed)
         self.doubts.lasting = options.lasting is not None
 
@@ -155,6 +157,7 @@ class _Runner:
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.deadlines.close()
         if self.store is not None:
             await self.store.drain()
             for key in self.open_keys:
@@ -267,7 +270,8 @@ class _Runner:
             ticket = await self.queue.get()
             if not self._claim(ticket):
                 continue
-            await self._open()
+            if not self.opened:
+                await self._open()
             await self.doubts.settled()
             if self.store is not None:
                 await self.store.room(self.concurrency)
@@ -341,8 +345,6 @@ class _Runner:
 
     async def _open(self) -> None:
         """Enter the model once, however many workers need it at the same time."""
-        if self.opened:
-            return
         if self.opening is None:
             self.opening = self._start(self._enter())
         await asyncio.wait([self.opening])
@@ -365,7 +367,7 @@ class _Runner:
         while True:
             tries.started = await self.throttle.acquire(guess)
             try:
-                outcome = await attempt(self.model, request, self.timeout)
+                outcome = await attempt(self.model, request, self.deadlines)
                 if isinstance(outcome, Transient) and outcome.overload:
                     self.throttle.overloaded(outcome)
                 elif isinstance(outcome, Completion):

@@ -1,0 +1,50 @@
+"""The time limit of calls: one timer for all of them, because one for each is much of what a short call costs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+
+class Deadlines:
+    """Cancels the tasks whose time is over; all have the same number of seconds, so that the oldest is the next."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._ends: dict[asyncio.Task[Any], float] = {}
+        self._late = set[asyncio.Task[Any]]()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> asyncio.Task[Any]:
+        """Give the current task its seconds, until `end`."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._ends[task] = time.monotonic() + self.seconds
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self.seconds, self._look)
+        return task
+
+    def end(self, task: asyncio.Task[Any]) -> bool:
+        """Return whether a task was cancelled because its time was over, and for no other reason."""
+        self._ends.pop(task, None)
+        if task not in self._late:
+            return False
+        self._late.remove(task)
+        return not task.uncancel()
+
+    def close(self) -> None:
+        """Stop the timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        self._timer, now = None, time.monotonic()
+        for task, end in list(self._ends.items()):
+            if end > now:
+                self._timer = asyncio.get_running_loop().call_later(end - now, self._look)
+                return
+            del self._ends[task]
+            self._late.add(task)
+            task.cancel()
