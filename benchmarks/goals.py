@@ -4,9 +4,9 @@
     python benchmarks/goals.py --only start,board         # some of the parts
     python benchmarks/goals.py --save                     # and writes results/goals.json and the table of README.md
 
-The parts are start, board, score, calls, serve, factory and ray. Seconds are of the CPU, user and system, of whole
-processes: other programs change them less than the clock's. Where a goal is set by another program, both do the same
-work several times in turn, and the ratio is the median of the rounds.
+The parts are start, board, score, calls, serve, factory, ray and judge. Seconds are of the CPU, user and system, of
+whole processes: other programs change them less than the clock's. Where a goal is set by another program, both do the
+same work several times in turn, and the ratio is the median of the rounds.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import board
 import engine
 import score
+import verdicts
 
 FOLDER = Path(__file__).parent
 RESULTS, README = FOLDER / "results" / "goals.json", FOLDER / "README.md"
@@ -153,6 +154,16 @@ def clusters(_folder: Path) -> Iterator[Measured]:
     yield Measured("mores score --ray, 2 workers, a judge that answers at once", ours, "texts/s", 5000, True, beside)
 
 
+def judges(_folder: Path) -> Iterator[Measured]:
+    """Yield how fast the small judge is on texts with evidence, beside what it was."""
+    judged = verdicts.measure("embedded", 32, verdicts.BEFORE)
+    before, now = judged.values()
+    beside = f"{32 / now.cpu:.2f} texts a second; before: {32 / before.cpu:.2f}; "
+    beside += verdicts.compare(before.errors, now.errors)
+    what = f"embedded judge, texts with evidence, as a multiple of {verdicts.BEFORE}"
+    yield Measured(what, before.cpu / now.cpu, "×", 2, more_is_better=True, beside=beside)
+
+
 PARTS: dict[str, Callable[[Path], Iterator[Measured]]] = {
     "start": starts,
     "board": boards,
@@ -161,6 +172,7 @@ PARTS: dict[str, Callable[[Path], Iterator[Measured]]] = {
     "serve": services,
     "factory": factories,
     "ray": clusters,
+    "judge": judges,
 }
 
 

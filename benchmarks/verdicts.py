@@ -1,8 +1,8 @@
 """Judging on this computer with evidence: texts per second of a model that llama.cpp runs, and whether verdicts stay.
 
     python benchmarks/verdicts.py                                   # 32 texts by the embedded judge
-    python benchmarks/verdicts.py --against 82bb8a5 --model reader --texts 32
-    python benchmarks/verdicts.py --against 82bb8a5 --apart         # no two texts share instruction and evidence
+    python benchmarks/verdicts.py --against dc876621 --model reader --texts 32
+    python benchmarks/verdicts.py --against dc876621 --apart         # no two texts share instruction and evidence
 
 Texts are made of the facts that come with Mores: an answer of a region or of another one, with three facts as evidence,
 none of which decides one question in three. Both versions judge the same texts in turn, a few at a time, so that
@@ -22,11 +22,14 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FACTS = ROOT / "src/mores/search/facts/facts.jsonl.gz"
+BEFORE = "dc876621"
+"""The version beside which a judge is to be twice as fast."""
 NEAR = 0.02
 """A verdict may change where the probability of an error was so close to 0.5."""
 _FACT = re.compile(r"(The .+ is) ([^;,]+?)(?:;.*)?\.")
@@ -38,8 +41,8 @@ from mores.metric.opening import open_metric
 from mores.metric.settings import ReportSettings
 from mores.models import Options, metric_adapter, open_model
 
-name, threads, slots = sys.argv[1], int(sys.argv[2]) or None, int(sys.argv[3])
-model = open_model(name, Options(adapter=metric_adapter(name, None), threads=threads, slots=slots))
+name, threads = sys.argv[1], int(sys.argv[2]) or None
+model = open_model(name, Options(adapter=metric_adapter(name, None), threads=threads))
 metric = open_metric(model, ReportSettings(), store=None)
 completions, answer = {}, model.complete
 
@@ -91,10 +94,10 @@ class Judge:
     """The probability of an error in each text."""
 
     @classmethod
-    def start(cls, source: Path, model: str, threads: int, slots: int = 1) -> Judge:
+    def start(cls, source: Path, model: str, threads: int) -> Judge:
         """Start a version, whose source is in a folder."""
         environment = os.environ | {"PYTHONPATH": str(source)}
-        command = [sys.executable, "-c", JUDGE, model, str(threads), str(slots)]
+        command = [sys.executable, "-c", JUDGE, model, str(threads)]
         process = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return cls(process, cls._read(process))
 
@@ -152,36 +155,45 @@ def compare(before: Sequence[float], now: Sequence[float]) -> str:
     return f"{len(flips)} verdicts changed, {far} of them outside 0.5 ± {NEAR}; greatest difference {greatest:.4f}"
 
 
+def measure(
+    model: str, texts: int, against: str | None, threads: int = 0, chunk: int = 8, *, apart: bool = False
+) -> dict[str, Judge]:
+    """Judge texts with this version and with another, a few at a time, and return both."""
+    first, *samples = islice(make_texts(apart), texts + 1)
+    with tempfile.TemporaryDirectory() as made:
+        sources = {"now": ROOT / "src"}
+        if against:
+            archive = ["git", "archive", against, "src"]
+            packed = subprocess.run(archive, cwd=ROOT, capture_output=True, check=True).stdout
+            subprocess.run(["tar", "-x", "-C", made], input=packed, check=True)
+            sources = {"before": Path(made) / "src", **sources}
+        judges = {name: Judge.start(source, model, threads) for name, source in sources.items()}
+        for judge in judges.values():  # what all texts share is read before the clock runs
+            judge.judge([first], counted=False)
+        for start in range(0, len(samples), chunk):
+            for judge in judges.values():
+                judge.judge(samples[start : start + chunk])
+        for judge in judges.values():
+            judge.process.communicate()
+    return judges
+
+
 def main() -> None:
-    """Make the texts, and judge them with each version."""
+    """Make the texts, judge them with each version, and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--texts", type=int, default=32)
-    parser.add_argument("--model", default="embedded", help="embedded, reader or embedded:FILE")
+    parser.add_argument("--model", default="embedded", help="embedded or reader")
     parser.add_argument("--threads", type=int, default=0, help="threads of the server; default: all cores")
     parser.add_argument("--chunk", type=int, default=8, help="texts that a version judges in its turn")
     parser.add_argument("--apart", action="store_true", help="only one text to an instruction")
     parser.add_argument("--against", help="a commit of this repository")
     options = parser.parse_args()
-    first, *texts = [text for text, _ in zip(make_texts(options.apart), range(options.texts + 1), strict=False)]
     load = os.getloadavg()[0]
-    with tempfile.TemporaryDirectory() as made:
-        sources = {"now": ROOT / "src"}
-        if options.against:
-            archive = ["git", "archive", options.against, "src"]
-            packed = subprocess.run(archive, cwd=ROOT, capture_output=True, check=True).stdout
-            subprocess.run(["tar", "-x", "-C", made], input=packed, check=True)
-            sources = {"before": Path(made) / "src", **sources}
-        judges = {name: Judge.start(source, options.model, options.threads) for name, source in sources.items()}
-        for judge in judges.values():  # what all texts share is read before the clock runs
-            judge.judge([first], counted=False)
-        for start in range(0, len(texts), options.chunk):
-            for judge in judges.values():
-                judge.judge(texts[start : start + options.chunk])
-        for judge in judges.values():
-            judge.process.communicate()
-    print(f"{options.model}, {len(texts)} texts with evidence; load of the machine before: {load:.1f}")
+    judges = measure(**vars(options))
+    print(f"{options.model}, {options.texts} texts with evidence; load of the machine before: {load:.1f}")
     for name, judge in judges.items():
-        rates = f"{len(texts) / judge.cpu:.2f} texts per CPU second, {len(texts) / judge.seconds:.2f} per second"
+        texts = len(judge.errors)
+        rates = f"{texts / judge.cpu:.2f} texts per CPU second, {texts / judge.seconds:.2f} per second"
         print(f"{name:8}{rates}   {judge.identity}")
     if options.against:
         before, now = judges.values()

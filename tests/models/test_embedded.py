@@ -281,13 +281,27 @@ def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Ju
     assert wrong.text.startswith(cut.text)
 
 
+class Saving(EmbeddedModel):
+    """The same, which remembers the states that it saves."""
+
+    saved: tuple[str, ...] = ()
+
+    async def _call(self, path: str, body: dict[str, Any]) -> bytes:
+        if path.endswith("?action=save"):
+            self.saved += (body["filename"],)
+        return await super()._call(path, body)
+
+
 @pytest.mark.slow
-def test_several_slots_write_the_reports_of_one(judged: Judged) -> None:
-    metric = open_metric(EmbeddedModel(adapter=str(TUNED), slots=2, threads=1), store=None)
+def test_several_slots_write_the_reports_of_one_and_read_once_what_texts_share(judged: Judged) -> None:
+    model = Saving(adapter=str(TUNED), slots=2, threads=1)
+    metric = open_metric(model, store=None)
     samples, expected = zip(*judged.verdicts[:2], strict=True)
-    reports = [judgement.report for judgement in metric.judge(samples)]
-    assert [report and report.errors for report in reports] == [one.report and one.report.errors for one in expected]
-    assert "slots2-parts" in str(metric.signature())
+    reports = [judgement.report for judgement in metric.judge([*samples, *samples])]
+    errors = [one.report and one.report.errors for one in expected]
+    assert [report and report.errors for report in reports] == [*errors, *errors]
+    assert len(model.saved) == 2  # after the system prompt, and after evidence and instruction
+    assert "slots2-apart-parts" in str(metric.signature())
 
 
 @pytest.mark.slow

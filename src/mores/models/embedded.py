@@ -3,7 +3,8 @@
 Reproducible by default. Two things make llama.cpp's answers depend on what was asked before: several slots that
 share a batch, and a prompt cache of whatever came last. So there is one slot, and before each request it is set
 back to a saved state: what repeats is read once, and nothing leaks over. The state holds the system prompt, or all that
-precedes the judged text (evidence, instruction), which is always read in the same two steps, first or not.
+precedes the judged text (evidence, instruction), which is always read in the same two steps, first or not. Several
+slots, which a user may ask for, share these states for answers that are written in parts.
 """
 
 from __future__ import annotations
@@ -118,8 +119,9 @@ SHIPPED = {
     ),
 }
 _START_TIMEOUT = 120.0
-_KEPT = 4
-"""States that hold more than a system prompt: the latest ones, because texts to one instruction follow each other."""
+_KEPT = 200_000_000
+"""Bytes of states that hold more than a system prompt, some MB each: the latest ones, because texts to one instruction
+follow each other, or come again after those to some dozen others."""
 _NEEDED = (
     "PATH", "HOME", "USERPROFILE", "SYSTEMROOT", "TMP", "TEMP", "LANG", "LC_", "LD_", "DYLD_", "PYTHON", "VIRTUAL_ENV",
     "OMP_", "GOMP_", "GGML_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_", "MORES_CACHE",
@@ -219,8 +221,7 @@ class EmbeddedModel(OpenAIModel):
             # It rounds differently, so that answers may differ.
             parts.append(f"merged-{merged.VERSIONS[self._floats]}")
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
-        way = "-apart-parts" if self.slots == 1 else "-parts"  # how it reads and writes, see `complete`
-        parts.append(f"ctx{self.context}-slots{self.slots}{way}")
+        parts.append(f"ctx{self.context}-slots{self.slots}-apart-parts")  # how it reads and writes, see `complete`
         return "embedded/" + "/".join(parts)
 
     @property
@@ -231,8 +232,9 @@ class EmbeddedModel(OpenAIModel):
         self._free = asyncio.Queue[int]()
         for slot in range(self.slots):
             self._free.put_nowait(slot)
+        self._reading = asyncio.Lock()
         self._saved = set[str]()
-        self._recent: dict[str, None] = {}
+        self._recent: dict[str, int] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="mores-llama-")
         address = await self._start(self._folder.name)
         self.base_url, self._url = f"{address}/v1", f"{address}/v1/chat/completions"
@@ -245,8 +247,9 @@ class EmbeddedModel(OpenAIModel):
     async def complete(self, request: Request) -> Completion:
         slot = await self._free.get()  # nothing may come between setting it back and using it, or between two parts
         try:
-            if self.slots == 1:
-                await self._set_back(request)
+            if self.slots == 1 or request.parts:
+                async with self._reading:  # what several texts share is read once, and kept until it is restored
+                    await self._set_back(request, slot)
             return await (write_parts(request, self._call, slot) if request.parts else self._complete(request))
         finally:
             self._free.put_nowait(slot)
@@ -278,34 +281,34 @@ class EmbeddedModel(OpenAIModel):
             body["grammar"] = request.grammar
         return body
 
-    async def _set_back(self, request: Request) -> None:
+    async def _set_back(self, request: Request, slot: int) -> None:
         """Put the slot into the state just after what the request shares with others, read when first needed."""
         system = [m for m in request.messages if m.role == "system"]
         shared = _worth_keeping(request)
         start, name = _state_name(system, ""), _state_name(system, shared)
         if start not in self._saved:
             opening = Request((*system, request.messages[-1]._replace(content="")), max_tokens=1, logprobs=False)
-            await self._call("/v1/chat/completions", super().body(opening) | {"cache_prompt": False})
-            await self._call("/slots/0?action=save", {"filename": start})
+            await self._call("/v1/chat/completions", super().body(opening) | {"cache_prompt": False, "id_slot": slot})
+            await self._call(f"/slots/{slot}?action=save", {"filename": start})
             self._saved.add(start)
         if name != start and name not in self._recent:
-            await self._call("/slots/0?action=restore", {"filename": start})
-            if await self._read(request, shared):
-                await self._call("/slots/0?action=save", {"filename": name})
+            await self._call(f"/slots/{slot}?action=restore", {"filename": start})
+            if await self._read(request, shared, slot):
+                await self._call(f"/slots/{slot}?action=save", {"filename": name})
             else:
                 name = start
-        await self._call("/slots/0?action=restore", {"filename": name})
+        await self._call(f"/slots/{slot}?action=restore", {"filename": name})
         if name != start:
             self._use(name)
 
-    async def _read(self, request: Request, shared: str) -> bool:
+    async def _read(self, request: Request, shared: str, slot: int) -> bool:
         """Read the prompt up to the end of its shared part; False where that is not possible."""
         messages = [message._asdict() for message in request.messages]
         prompt = orjson.loads(await self._call("/apply-template", {"messages": messages}))["prompt"]
         place = prompt.find(shared)
         if place < 0:  # a template that changes what is said
             return False
-        body = {"prompt": prompt[: place + len(shared)], "n_predict": 0, "cache_prompt": True}
+        body = {"prompt": prompt[: place + len(shared)], "n_predict": 0, "cache_prompt": True, "id_slot": slot}
         try:
             await self._call("/completion", body)
         except Rejected:  # longer than the context, as the request itself will be told
@@ -313,14 +316,15 @@ class EmbeddedModel(OpenAIModel):
         return True
 
     def _use(self, name: str) -> None:
-        """Keep a state as the latest one, and only so many before it."""
+        """Keep a state as the latest one, and of those before it as many as there is room for."""
         assert self._folder is not None
+        folder = Path(self._folder.name)
         self._recent.pop(name, None)
-        self._recent[name] = None
-        while len(self._recent) > _KEPT:
+        self._recent[name] = (folder / name).stat().st_size
+        while len(self._recent) > 1 and sum(self._recent.values()) > _KEPT:
             oldest = next(iter(self._recent))
             del self._recent[oldest]
-            (Path(self._folder.name) / oldest).unlink(missing_ok=True)
+            (folder / oldest).unlink(missing_ok=True)
 
     async def _call(self, path: str, body: dict[str, Any]) -> bytes:
         assert self._session is not None
