@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.metric.score import certainty, score
+from mores.metric.score import certainty, confidence, score
+from mores.models.base import Calibration
 from mores.types import Error, ErrorReport, Severity
 
 
@@ -55,3 +56,24 @@ def test_certainty_lies_between_the_extremes(logprobs: list[float]) -> None:
 def test_a_number_that_is_no_log_probability_is_no_certainty(bad: float) -> None:
     assert certainty([-0.1, bad]) is None
     assert certainty([-0.1, 1e-9]) == pytest.approx(math.exp(-0.05))
+
+
+def test_a_certainty_that_is_rounded_above_1_is_1() -> None:
+    assert certainty([1e-9]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("error", "slope", "offset", "found", "not_found"),
+    [
+        (0.8, 0.5, math.log(3), 6 / 7, 1 / 7),  # odds of 4 to 1; their square root times 3
+        (0.5, 2.0, 0.0, 0.5, 0.5),
+        (1.0, 1 / 9, 0.0, 10 / 11, 1 / 11),  # certainties count as 1 to a thousand million
+        (0.0, 1 / 9, 0.0, 1 / 11, 10 / 11),
+    ],
+)
+def test_confidence_is_the_calibrated_probability_of_the_verdict(
+    error: float, slope: float, offset: float, found: float, not_found: float
+) -> None:
+    calibration = Calibration(slope, offset)
+    assert confidence(error, calibration, found=True) == pytest.approx(found)
+    assert confidence(error, calibration, found=False) == pytest.approx(not_found)
