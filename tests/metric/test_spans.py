@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.metric.schema import WrittenError
-from mores.metric.spans import _fold, align, candidates, find
+from mores.metric.spans import _fold, align, candidates, cuts, find
 from mores.types import Sample, Severity
 
 ANY = st.text(min_size=1, max_size=60)
@@ -72,7 +72,9 @@ def test_every_located_error_quotes_its_side(quotes: list[tuple[str, str]], inst
         ("no germans LIKE", "Well, No Germans like Schnitzel.", "No Germans like"),
         ("Gänse", "Ga\u0308nse am Martinstag", "Ga\u0308nse"),
         ("Ga\u0308nse", "Gänse am Martinstag", "Gänse"),
+        ("Gä", "Ga\u0308nse am Martinstag", "Ga\u0308"),
         ("in  Japan\npeople", "In Japan people eat", "In Japan people"),
+        ("in Japan people", "In  Japan\n\n\npeople eat", "In  Japan\n\n\npeople"),
         ('"tea time"', "At “tea time” they", "“tea time”"),
         ("10-12", "from 10–12 o'clock", "10–12"),
         ("fine", "A ﬁne day", "ﬁne"),
@@ -117,6 +119,23 @@ def test_what_is_not_there_is_not_found(quote: str, text: str) -> None:
 def test_nth_occurrence_and_whole_words_first(quote: str, text: str, nth: int, start: int | None) -> None:
     span = find(quote, text, nth)
     assert (span[0] if span else None) == start
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("a tea", {3, 4}),
+        ("日本の", set()),  # each sign may be a word
+        ("日本a", set()),
+        ("\U0001f1ef\U0001f1f5", {1}),  # a flag is two letters
+        ("\U0001f1efx", set()),
+        ("x\U0001f1ef", set()),
+        ("e\u0301x", {1, 2}),
+        ("☕\ufe0fx", {1}),
+    ],
+)
+def test_a_place_inside_a_word_or_sign_cuts_it(text: str, places: set[int]) -> None:
+    assert {place for place in range(len(text) + 1) if cuts(text, place)} == places
 
 
 def test_the_same_quote_again_means_the_next_one() -> None:
