@@ -10,7 +10,9 @@ counted beside every mean, and is never turned into a grade.
 
 from __future__ import annotations
 
+import operator
 from enum import StrEnum
+from functools import partial
 from typing import Any, Literal, Self
 
 from pydantic import (
@@ -32,12 +34,8 @@ DEFAULT_INSTRUCTION = "Generate a culturally correct text."
 Side = Literal["instruction", "text"]
 
 
-def _is_empty(value: tuple[object, ...] | dict[str, object] | str) -> bool:
-    return not value
-
-
-def _is_none(value: object) -> bool:
-    return value is None
+_is_empty = operator.not_
+_is_none = partial(operator.is_, None)
 
 
 class Record(BaseModel):

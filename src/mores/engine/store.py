@@ -17,6 +17,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from hashlib import blake2b
 from math import isfinite
 from pathlib import Path
@@ -59,6 +60,8 @@ _PAUSE = 0.02
 """Seconds between two commits that nobody waits for."""
 _BASES = 4
 """Prompts that others are compared with: runs with several kinds of prompts use one store."""
+_AHEAD = 262
+"""Bytes of zlib's window that are no part of what it looks back at."""
 _SHORT = 256
 """Bytes of a prompt that is not worth comparing."""
 
@@ -77,11 +80,18 @@ class AnswerKey(NamedTuple):
 def request_key(identity: str, request: Request, sample: int = 0) -> AnswerKey:
     """Return the key of one answer: the same for the same model, request and sample index, on every machine."""
     messages = orjson.dumps([tuple(m) for m in request.messages])  # orjson takes no named tuples
-    body = orjson.dumps((identity, *_settings(request)), option=orjson.OPT_SORT_KEYS)
     prompt = blake2b(messages, digest_size=16).digest()
-    setting = blake2b(body, digest_size=16).digest()
+    make = _setting if request.schema is None and request.top_k is None else _setting.__wrapped__
+    body, setting = make(identity, *_settings(request))
     key = blake2b(b"%b%b%d" % (prompt, setting, sample), digest_size=16).digest()
     return AnswerKey(key, prompt, setting, messages, body, sample)
+
+
+@lru_cache(64, typed=True)  # a run has few; 1 and 1.0 are not the same in JSON
+def _setting(identity: str, *settings: object) -> tuple[bytes, bytes]:
+    """Return what is asked for besides the messages, and its hash."""
+    body = orjson.dumps((identity, *settings), option=orjson.OPT_SORT_KEYS)
+    return body, blake2b(body, digest_size=16).digest()
 
 
 def _settings(request: Request) -> tuple[object, ...]:
@@ -283,8 +293,7 @@ class Store:
         bases, whole, alike = list(self._bases), dict[bytes, bytes](), list[tuple[bytes, bytes, bytes]]()
         for name, messages in prompts.items():
             for place, (base, known) in enumerate(bases if len(messages) >= _SHORT else ()):
-                packer = zlib.compressobj(1, wbits=-zlib.MAX_WBITS, zdict=known)
-                difference = packer.compress(messages) + packer.flush()
+                difference = _deflate(messages, known)
                 if len(difference) < len(messages) / 2:
                     alike.append((name, base, difference))
                     bases.insert(0, bases.pop(place))
@@ -315,6 +324,13 @@ class Store:
 def _checksum(row: tuple[Any, ...]) -> bytes:
     """Return the sum of an answer, which ends with its thoughts; without any it is that of older versions."""
     return checksum(*(row if row[-1] is not None else row[:-1]))
+
+
+def _deflate(data: bytes, known: bytes) -> bytes:
+    """Return the difference from what is known, made in no more memory than both need: to get it takes longest."""
+    bits = min((len(data) + len(known) + _AHEAD).bit_length(), zlib.MAX_WBITS)
+    packer = zlib.compressobj(1, wbits=-bits, memLevel=5, zdict=known)
+    return packer.compress(data) + packer.flush()
 
 
 def _pack_numbers(numbers: Sequence[float]) -> bytes:

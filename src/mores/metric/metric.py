@@ -279,8 +279,10 @@ class Metric:
         return Failure(kind=FailureKind.INPUT, reason=reason)
 
     def _repair(self, job: Job, completion: Completion) -> Request | None:
+        if self._constrain:
+            return None
         reply = completion.complete(*self._read_though_cut)
-        if self._constrain or (isinstance(reply, Written) and not isinstance(self._parse(reply, job.data), Failure)):
+        if isinstance(reply, Written) and not isinstance(self._parse(reply, job.data), Failure):
             return None
         return self._constrained(self.request(job.data), job.data)
 

@@ -165,7 +165,14 @@ def prompt_hash(style: Style, evidence: bool = False, placed: bool = False, expl
 
 def fill(template: str, instruction: str, text: str) -> str:
     """Return a prompt with both slots filled in one pass: what is put in is not looked at again."""
-    return _SLOT.sub(lambda slot: instruction if slot[1] == "Instruction" else text, template)
+    parts, sides = _split(template), {"Instruction": instruction, "Text": text}
+    return "".join([sides[part] if place % 2 else part for place, part in enumerate(parts)])
+
+
+@lru_cache(64)
+def _split(template: str) -> list[str]:
+    """Return a template as its words, with the name of a slot between each two."""
+    return _SLOT.split(template)
 
 
 def fill_fenced(template: str, **texts: str) -> str:
@@ -174,5 +181,6 @@ def fill_fenced(template: str, **texts: str) -> str:
     return fill_slots(template, code=code, **{slot: defuse(text) for slot, text in texts.items()})
 
 
+@cache
 def _text(name: str) -> str:
     return read_prompt(__file__, f"prompts/{name}")

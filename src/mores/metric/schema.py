@@ -98,7 +98,7 @@ def parse(reply: Written) -> WrittenReport | Failure:
     """Return the report in an answer, or why there is none. What was cut off after a whole report is no loss."""
     report = parse_text(reply.text)
     if isinstance(report, Failure) and reply.stop is Stop.LENGTH:
-        tokens = f" after {reply.usage.completion_tokens} tokens" if reply.usage.completion_tokens else ""
+        tokens = f" after {reply.completion_tokens} tokens" if reply.completion_tokens else ""
         return Failure(kind=FailureKind.TRUNCATED, reason=f"the report was cut off{tokens}; raise max_tokens")
     return report
 

@@ -39,17 +39,25 @@ def align(errors: Iterable[WrittenError], sample: Sample, *, share: bool = False
     left: dict[tuple[str, str], Iterator[tuple[int, int]]] = {}  # what was passed over once is taken for good
     located = []
     for error in errors:
-        places = candidates(error.quote, sample.side(error.side))
+        text = sample.side(error.side)
         if error.occurrence:
-            span = _nth(places, error.occurrence)
-        else:
+            span = _nth(candidates(error.quote, text), error.occurrence)
+        elif (span := _first(error.quote, text)) is None or (error.side, span) in taken:
+            places = candidates(error.quote, text)
             places_left = left.setdefault((error.side, error.quote), chain.from_iterable(places))
             free = (place for place in places_left if (error.side, place) not in taken)
-            span = next(free, None) or (find(error.quote, sample.side(error.side)) if share else None)
+            span = next(free, None) or (find(error.quote, text) if share else None)
         if span:
             taken.add((error.side, span))
         located.append(_error(error, span, sample))
     return tuple(located)
+
+
+def _first(quote: str, text: str) -> tuple[int, int] | None:
+    """Return the first exact occurrence if it cuts no word, as that of most quotes: nothing is more trusted."""
+    start = text.find(quote) if quote.strip() else -1
+    end = start + len(quote)
+    return None if start < 0 or cuts(text, start) or cuts(text, end) else (start, end)
 
 
 def find(quote: str, text: str, nth: int = 1) -> tuple[int, int] | None:

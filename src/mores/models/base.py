@@ -164,7 +164,13 @@ class Written(NamedTuple):
     logprobs: tuple[float, ...] | None
     """Of the tokens of the answer; None where there are none, or where they do not cover it."""
     alternatives: Alternatives | None
-    usage: Usage
+    prompt_tokens: int
+    completion_tokens: int
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the call."""
+        return Usage(prompt_tokens=self.prompt_tokens, completion_tokens=self.completion_tokens)
 
     @property
     def aloud(self) -> str:
@@ -220,7 +226,8 @@ class Completion(NamedTuple):
         else:
             covered = self.logprobs and len(self.text) <= _LONGEST_TOKEN * len(self.logprobs)
             logprobs = self.logprobs if covered else None
-            return Written(text, thoughts, self.text, self.thoughts, stop, logprobs, self.alternatives, self.usage)
+            used = self.prompt_tokens, self.completion_tokens
+            return Written(text, thoughts, self.text, self.thoughts, stop, logprobs, self.alternatives, *used)
         return Failure(kind=kind, reason=reason)
 
 

@@ -334,7 +334,8 @@ class Service:
         request = answer.job.request
         if answer.failure is None and isinstance(request, Request):
             self._failures = 0
-            self._worked = min(self._worked or request, request, key=lambda it: len(it.messages[-1].content))
+            if self._worked is None or len(request.messages[-1].content) < len(self._worked.messages[-1].content):
+                self._worked = request
         batch, place = self._asked.pop(answer.job.id)
         self._with_model[batch.client] -= 1
         if not self._with_model[batch.client]:
