@@ -5,8 +5,9 @@
     python benchmarks/verdicts.py --against dc876621 --apart         # no two texts share instruction and evidence
 
 Texts are made of the facts that come with Mores: an answer of a region or of another one, with three facts as evidence,
-none of which decides one question in three. Both versions judge the same texts in turn, a few at a time, so that
-whatever else the machine does affects both. CPU seconds are those of the client and of its server.
+none of which decides one question in three; a quarter have two more sentences. Both versions judge the same texts in
+turn, a few at a time, so that whatever else the machine does affects both. CPU seconds are those of the client and of
+its server.
 """
 
 from __future__ import annotations
@@ -144,6 +145,8 @@ def make_texts(apart: bool) -> Iterator[dict[str, Any]]:
             if not wrong or others:
                 said = others[number % len(others)] if wrong else answer
                 text = f"{subject} {said}." if number % 2 else f"{said}."
+                if number % 4 == 1:  # a text of several sentences
+                    text += "".join(f" {beside[(number + step) % len(beside)]['text']}" for step in (3, 5))
                 yield {"instruction": question, "text": text, "evidence": passages, "language": "en"}
 
 

@@ -301,7 +301,22 @@ def test_several_slots_write_the_reports_of_one_and_read_once_what_texts_share(j
     errors = [one.report and one.report.errors for one in expected]
     assert [report and report.errors for report in reports] == [*errors, *errors]
     assert len(model.saved) == 2  # after the system prompt, and after evidence and instruction
-    assert "slots2-apart-parts" in str(metric.signature())
+    assert "slots2-apart2-parts" in str(metric.signature())
+
+
+@pytest.mark.slow
+def test_longer_texts_to_one_instruction_read_their_evidence_once_and_get_the_same_verdicts(judged: Judged) -> None:
+    """Whether the texts are judged in turn or, as without shared states, each by a judge that has just started."""
+    [(sample, _), *_] = judged.verdicts
+    texts = [
+        f"They take {what}. Tea is served before and after it, and guests say thanks." for what in ("a fork", "it")
+    ]
+    samples = [sample.model_copy(update={"id": text, "text": text}) for text in texts]
+    model = Saving(adapter=str(TUNED), threads=1)
+    together = open_metric(model, store=None).judge(samples)
+    assert len(model.saved) == 2
+    apart = [open_metric(EmbeddedModel(adapter=str(TUNED), threads=1), store=None).judge([one]) for one in samples]
+    assert [one.report for one in together] == [one.report for [one] in apart]
 
 
 @pytest.mark.slow

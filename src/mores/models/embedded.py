@@ -221,7 +221,7 @@ class EmbeddedModel(OpenAIModel):
             # It rounds differently, so that answers may differ.
             parts.append(f"merged-{merged.VERSIONS[self._floats]}")
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
-        parts.append(f"ctx{self.context}-slots{self.slots}-apart-parts")  # how it reads and writes, see `complete`
+        parts.append(f"ctx{self.context}-slots{self.slots}-apart2-parts")  # how it reads and writes, see `complete`
         return "embedded/" + "/".join(parts)
 
     @property
@@ -405,12 +405,12 @@ def available_cores(group: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def _worth_keeping(request: Request) -> str:
-    """Return the beginning of the last message that is read apart: a shared one that makes up two thirds of it.
+    """Return the beginning of the last message that is read apart: a shared one that makes up a third of it.
 
-    Reading in two steps costs about 6% more where no other request follows; a short beginning does not repay that.
+    Reading in two steps costs up to 6% more where no other request follows; a short beginning does not repay that.
     """
     content = request.messages[-1].content
-    return content[: request.shared] if 3 * request.shared > 2 * len(content) else ""
+    return content[: request.shared] if 3 * request.shared > len(content) else ""
 
 
 def _state_name(system: Sequence[Message], shared: str) -> str:
