@@ -127,7 +127,8 @@ class Settings:
         entries: tuple[Field[Any], ...] = fields(self)  # type: ignore[arg-type]  # subclasses are dataclasses
         placed = dict(zip((entry.name for entry in entries if not entry.kw_only), args, strict=False))
         values = {entry.name: default_of(entry) for entry in entries} | placed | given
-        if len(values) > len(entries) or len(placed) < len(args) or placed.keys() & given or MISSING in values.values():
+        missing = any(value is MISSING for value in values.values())  # a frame answers `==` with a frame
+        if missing or len(values) > len(entries) or len(placed) < len(args) or placed.keys() & given:
             inspect.signature(type(self)).bind(*args, **given)  # which says what is wrong
         vars(self).update(values)
         self.__post_init__()
