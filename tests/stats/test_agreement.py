@@ -16,6 +16,7 @@ from mores.stats.agreement import (
     Level,
     Votes,
     cohen_kappa,
+    cohen_kappa_interval,
     count_votes,
     fleiss_kappa,
     fleiss_kappa_interval,
@@ -293,3 +294,24 @@ def test_intervals_of_coefficients_hold_the_truth(raters: int, units: int, noise
         interval = fleiss_kappa_interval(Votes((0.0, 1.0), np.column_stack([raters - said, said])), resamples=200)
         held += interval is None or interval[0] <= (1 - noise) ** 2 <= interval[1]
     assert held >= 0.93 * samples
+
+
+def test_the_interval_of_cohens_kappa_has_the_standard_error_of_fleiss_cohen_and_everitt() -> None:
+    # J. Fleiss, J. Cohen, B. Everitt, Large sample standard errors of kappa, Psychological Bulletin 72 (1969), 323-327.
+    table = np.array([[53, 5, 2], [11, 14, 5], [1, 6, 3]]) * 3
+    pairs = [(a, b) for a in range(3) for b in range(3) for _ in range(table[a, b])]
+    first, second = map(list, zip(*pairs, strict=True))
+    shares = table / table.sum()
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    observed, chance = float(np.trace(shares)), float(rows @ columns)
+    kappa = (observed - chance) / (1 - chance)
+    alike = sum(shares[i, i] * (1 - chance - (rows[i] + columns[i]) * (1 - observed)) ** 2 for i in range(3))
+    unlike = sum(shares[i, j] * (columns[i] + rows[j]) ** 2 for i in range(3) for j in range(3) if i != j)
+    rest = (observed * chance - 2 * chance + observed) ** 2
+    error = math.sqrt((alike + (1 - observed) ** 2 * unlike - rest) / len(pairs)) / (1 - chance) ** 2
+    interval = cohen_kappa_interval(first, second, [0, 1, 2])
+    assert interval is not None
+    low, high = interval
+    assert low < kappa < high
+    assert high - low == pytest.approx(2 * 1.96 * error, rel=0.06)
+    assert kappa == pytest.approx(cohen_kappa(first, second))
