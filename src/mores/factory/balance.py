@@ -100,13 +100,14 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
         values, count = odds.tolist(), len(odds)  # integers of any size, so that no sum is rounded
         variance = (count * sum(value * value for value in values) - sum(values) ** 2) // count**2
         span = max(count, CALIPER * NEAR * len({cells[row] for row in rows.tolist()}))
-        rows = _pair(order, ordered, math.isqrt(variance) * span // (CALIPER * count))
+        pairs = _pair(order, ordered, math.isqrt(variance) * span // (CALIPER * count))
+        rows = np.sort(pairs)
         seen = everything.take(rows)
         odds = out_of_fold(seen, STEPS)
         shortcut = gain(odds, seen.correct)
         if not len(rows) or shortcut.value <= max(shortcut.error / 2, ENOUGH):
             break
-    return [ordered[row] for row in rows]
+    return [ordered[row] for row in pairs]
 
 
 _Candidate = tuple[tuple[int, int], int, int]

@@ -18,8 +18,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count as numbers_from
-from itertools import pairwise
-from typing import Any, NamedTuple
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, NamedTuple
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -97,8 +98,8 @@ _BITS = 18
 """Of the numbers of runs of characters."""
 _BLOCK = 1 << 17
 """Characters that are looked at together."""
-_ROWS = 1 << 12
-"""Rows that are taken together."""
+_IN_MEMORY = 1 << 24
+"""Bytes of columns that are kept in memory; more are in a file."""
 _CELLS = 1 << 21
 """Cells that are multiplied together."""
 _WORDS = re.compile(r"\w+")
@@ -114,34 +115,51 @@ class Shortcut(Record):
     n: int
 
 
+def _open_for(owner: object) -> IO[bytes]:
+    """Return a file without a name that is closed with its owner, in memory while it is small."""
+    file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
+    finalize(owner, file.close)
+    return file
+
+
+_Block = tuple[Integers, npt.NDArray[np.int32]]
+"""The number of columns of each of some texts, and these columns."""
+
+
 class MarkedColumns:
     """The columns of each text: a sparse matrix whose rows have equal lengths, so that a long text weighs no more.
 
-    It takes four bytes a cell; products are of integers and made in parts, so that they need little room besides.
+    The columns of many texts are in a file; products are of integers and made in parts, so that they need little room.
     """
 
-    def __init__(self, columns: npt.NDArray[np.int32], starts: Integers, width: int) -> None:
+    def __init__(self, blocks: Iterable[_Block], width: int) -> None:
         self.width = width
-        self._columns, self._starts = columns, starts
-        self._counts = np.diff(starts)
-        units = {count: _UNIT // max(1, math.isqrt(count)) for count in np.unique(self._counts).tolist()}
-        self._units = np.array([units[count] for count in self._counts.tolist()], np.int64)
-        self._parts: list[tuple[slice, Any]] = []
+        self._file = _open_for(self)
+        counts = [np.zeros(0, np.int64)]
+        for of_text, columns in blocks:
+            counts.append(of_text)
+            self._file.write(columns.tobytes())
+        self._counts = np.concatenate(counts)
+        self._starts = np.concatenate([[0], np.cumsum(self._counts)])
+        lengths, places = np.unique(self._counts, return_inverse=True)
+        self._units = np.array([_UNIT // max(1, math.isqrt(count)) for count in lengths.tolist()], np.int64)[places]
+        self._only: list[tuple[slice, Any]] = []
+        """The matrix, if there is one part only."""
 
     def __len__(self) -> int:
         return len(self._counts)
 
-    def __getitem__(self, at: Integers | Labels | slice) -> MarkedColumns:
-        """Return some of the rows."""
-        rows = np.arange(len(self))[at]
-        counts = self._counts[rows]
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        columns = np.empty(starts[-1], np.int32)
-        for first in range(0, len(rows), _ROWS):
-            last = min(first + _ROWS, len(rows))
-            shift = np.repeat(self._starts[rows[first:last]] - starts[first:last], counts[first:last])
-            columns[starts[first] : starts[last]] = self._columns[shift + np.arange(starts[first], starts[last])]
-        return MarkedColumns(columns, starts, self.width)
+    def __getitem__(self, at: Integers | Labels) -> MarkedColumns:
+        """Return some of the rows, in their order."""
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[at] = True
+
+        def blocks() -> Iterator[_Block]:
+            for rows, columns in self._blocks():
+                counts = self._counts[rows]
+                yield counts[chosen[rows]], columns[np.repeat(chosen[rows], counts)]
+
+        return MarkedColumns(blocks(), self.width)
 
     def __matmul__(self, weights: Integers) -> Integers:
         """Return the product with one or several columns of weights."""
@@ -163,23 +181,29 @@ class MarkedColumns:
         """Return the sums of the columns (0) or of the rows (1)."""
         return self._units * self._counts if axis else self.sums(np.ones(len(self), np.int64))
 
-    def _matrices(self) -> list[tuple[slice, Any]]:
-        """Return some rows at a time as a matrix of ones, which share their ones."""
+    def _blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.int32]]]:
+        """Yield some rows at a time, and their columns."""
+        first = 0
+        self._file.seek(0)
+        while first < len(self):
+            limit = self._starts[first] + _CELLS
+            last = max(first + 1, int(np.searchsorted(self._starts, limit, "right")) - 1)
+            size = int(self._starts[last] - self._starts[first])
+            yield slice(first, last), np.frombuffer(self._file.read(4 * size), np.int32)
+            first = last
+
+    def _matrices(self) -> Iterator[tuple[slice, Any]]:
+        """Yield some rows at a time as a matrix of ones."""
         from scipy.sparse import csr_matrix
 
-        if not self._parts:
-            last, bounds = 0, [0]
-            while last < len(self):
-                limit = self._starts[last] + _CELLS
-                last = max(last + 1, int(np.searchsorted(self._starts, limit, "right")) - 1)
-                bounds.append(last)
-            cells = [self._starts[[first, last]].tolist() for first, last in pairwise(bounds)]
-            ones = np.ones(max((last - first for first, last in cells), default=0), np.int64)
-            for (first, last), (start, end) in zip(pairwise(bounds), cells, strict=True):
-                starts = (self._starts[first : last + 1] - start).astype(np.int32)
-                part = (ones[: end - start], self._columns[start:end], starts)
-                self._parts.append((slice(first, last), csr_matrix(part, shape=(last - first, self.width))))
-        return self._parts
+        yield from self._only
+        for rows, columns in () if self._only else self._blocks():
+            starts = (self._starts[rows.start : rows.stop + 1] - self._starts[rows.start]).astype(np.int32)
+            shape = (rows.stop - rows.start, self.width)
+            part = rows, csr_matrix((np.ones(len(columns), np.int64), columns, starts), shape=shape)
+            if shape[0] == len(self):
+                self._only.append(part)
+            yield part
 
 
 def multiply(ones: Any, values: Integers, most: int) -> Integers:
@@ -208,7 +232,8 @@ class _Marking:
     def __init__(self, first: int = 0) -> None:
         self._first = first
         self._tokens: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-        self._blocks: list[tuple[npt.NDArray[np.int32], Integers]] = []
+        self._file = _open_for(self)
+        self._counts: list[Integers] = []
 
     def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
         """Add some texts with the tokens of each, none twice, and other columns, which are before those of tokens."""
@@ -221,32 +246,31 @@ class _Marking:
         columns = np.empty(len(cells) + len(found), np.int32)
         columns[np.arange(len(cells)) + np.repeat(before[:-1], np.diff(at))] = np.array(cells, np.int32) + self._first
         columns[np.arange(len(found)) + np.repeat(at[1:], np.diff(before))] = found
-        self._blocks.append((columns, np.diff(at) + np.diff(before)))
+        self._file.write(columns.tobytes())
+        self._counts.append(np.diff(at) + np.diff(before))
 
     def marks(self, everywhere: bool) -> MarkedColumns:
         """Return what was collected, with one more column that every text has if that is wanted."""
         width = self._first + len(self._tokens)
-        counts = np.zeros(width, np.int64)
-        for columns, _ in self._blocks:
-            counts += np.bincount(columns, minlength=width)
-        kept = counts >= FEWEST
-        number = (np.cumsum(kept) - 1).astype(np.int32)
-        size, width = int(counts[kept].sum()), int(kept.sum())
-        result = np.empty(size + everywhere * sum(len(of_text) for _, of_text in self._blocks), np.int32)
-        starts, end = [np.zeros(1, np.int64)], 0
-        self._blocks.reverse()
-        while self._blocks:
-            columns, of_text = self._blocks.pop()
-            used = kept[columns]
-            left = np.bincount(np.repeat(np.arange(len(of_text)), of_text)[used], minlength=len(of_text))
-            block = number[columns[used]]
-            if everywhere:
-                block = np.insert(block, np.cumsum(left), width).astype(np.int32)
-                left += 1
-            result[end : end + len(block)] = block
-            starts.append(end + np.cumsum(left))
-            end += len(block)
-        return MarkedColumns(result, np.concatenate(starts), width + everywhere)
+        totals = np.zeros(width, np.int64)
+        for _, columns in self._blocks():
+            totals += np.bincount(columns, minlength=width)
+        kept = totals >= FEWEST
+        number, width = (np.cumsum(kept) - 1).astype(np.int32), int(kept.sum())
+
+        def blocks() -> Iterator[_Block]:
+            for of_text, columns in self._blocks():
+                used = kept[columns]
+                left = np.bincount(np.repeat(np.arange(len(of_text)), of_text)[used], minlength=len(of_text))
+                block = number[columns[used]]
+                yield left + everywhere, np.insert(block, np.cumsum(left), width) if everywhere else block
+
+        return MarkedColumns(blocks(), width + everywhere)
+
+    def _blocks(self) -> Iterator[_Block]:
+        self._file.seek(0)
+        for of_text in self._counts:
+            yield of_text, np.frombuffer(self._file.read(4 * int(of_text.sum())), np.int32)
 
 
 class SeenTexts(NamedTuple):
