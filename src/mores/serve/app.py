@@ -134,7 +134,7 @@ async def _answer_at_once(receive: Receive, service: Service, batch: Batch, sing
 
     later = asyncio.get_running_loop().call_later(SOON, lambda: watching.append(asyncio.create_task(watch())))
     try:
-        judgements = {place: judgement async for arrived in batch.arrivals() for place, judgement in arrived}
+        judgements = dict(await batch.finished())
     finally:
         later.cancel()
         for task in watching:
