@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores import __version__
+from mores.engine.deadline import Deadlines
 from mores.errors import MoresError
 from mores.io import json_line
 from mores.metric.opening import make_metric
@@ -36,6 +37,8 @@ ABOUT = (
 )
 GONE = 499
 """The status of a request whose client has gone; nobody reads it."""
+SECONDS = 30.0
+"""In which a request must have arrived."""
 SOON = 0.1
 """Seconds in which a text may be judged before we look whether its client has gone."""
 KEPT_NOWHERE = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
@@ -62,10 +65,13 @@ def serve_app(settings: ServiceSettings) -> FastAPI:
 def app_of(service: Service, keys: Keys) -> FastAPI:
     """Yield the app of one service; it is `app.state.service`."""
 
+    deadlines = Deadlines(SECONDS)
+
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with service:
             yield
+        deadlines.close()
 
     meter = Meter(service)
     app = FastAPI(
@@ -83,7 +89,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         """
         headers = dict(request.scope["headers"])
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
-        body = await read_body(headers, request.receive, service.bounds.max_body)
+        body = await read_body(headers, request.receive, service.bounds.max_body, deadlines)
         samples, single = read_texts(body, media, service.bounds)
         address = request.client.host if request.client else ""
         batch = service.submit(samples, request.state.client if keys else address)
