@@ -58,7 +58,7 @@ def test_load_balancers_may_ask_for_the_state_alone(serve: Serve) -> None:
 def test_a_body_without_a_length_is_bounded_and_one_that_does_not_come_is_given_up(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mores.serve.body.SECONDS", 1.0)
+    monkeypatch.setattr("mores.serve.app.SECONDS", 1.0)
     address = serve("fake:clean", bounds=Bounds(max_body=2000))
     with send(address, TEXTS[0], Content_Length="1000") as slow:
         assert slow.recv(100).startswith(b"HTTP/1.1 408 ")

@@ -189,6 +189,7 @@ class _Runner:
         else:
             while chunk := self._next_chunk(self.jobs):
                 await self._take(chunk)
+                await asyncio.sleep(0)
         self.exhausted = True
         self.news.set()
         await self.doubts.decide()
@@ -207,7 +208,6 @@ class _Runner:
         numbered = list(enumerate(chunk, self.taken))
         self.taken += len(chunk)
         self._admit(list(self._tickets(numbered)))
-        await asyncio.sleep(0)
 
     def _next_chunk(self, jobs: Iterator[Job]) -> list[Job]:
         """Return the jobs that arrive within a moment, so that a slow stream does not hold up jobs that are ready."""

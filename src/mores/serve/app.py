@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores import __version__
+from mores.engine.deadline import Deadlines
 from mores.errors import MoresError
 from mores.io import json_line
 from mores.metric.opening import make_metric
@@ -36,6 +37,8 @@ ABOUT = (
 )
 GONE = 499
 """The status of a request whose client has gone; nobody reads it."""
+SECONDS = 30.0
+"""In which a request must have arrived."""
 SOON = 0.1
 """Seconds in which a text may be judged before we look whether its client has gone."""
 KEPT_NOWHERE = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
@@ -62,15 +65,16 @@ def serve_app(settings: ServiceSettings) -> FastAPI:
 def app_of(service: Service, keys: Keys) -> FastAPI:
     """Yield the app of one service; it is `app.state.service`."""
 
+    deadlines = Deadlines(SECONDS)
+
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with service:
             yield
+        deadlines.close()
 
     meter = Meter(service)
-    app = FastAPI(
-        title="Mores", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None
-    )
+    app = _App(title="Mores", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.service, app.state.keys = service, keys
     guarded = APIRouter(dependencies=[Depends(check_key)], responses=UNKNOWN) if keys else APIRouter()
 
@@ -83,7 +87,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         """
         headers = dict(request.scope["headers"])
         media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
-        body = await read_body(headers, request.receive, service.bounds.max_body)
+        body = await read_body(headers, request.receive, service.bounds.max_body, deadlines)
         samples, single = read_texts(body, media, service.bounds)
         address = request.client.host if request.client else ""
         batch = service.submit(samples, request.state.client if keys else address)
@@ -120,6 +124,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     app.include_router(guarded)
     app.add_exception_handler(MoresError, _refuse)
     app.add_middleware(Front, meter=meter, keys=keys, score=score)
+    app.front = Front(app, meter, keys, score)
     return app
 
 
@@ -134,7 +139,7 @@ async def _answer_at_once(receive: Receive, service: Service, batch: Batch, sing
 
     later = asyncio.get_running_loop().call_later(SOON, lambda: watching.append(asyncio.create_task(watch())))
     try:
-        judgements = {place: judgement async for arrived in batch.arrivals() for place, judgement in arrived}
+        judgements = dict(await batch.finished())
     finally:
         later.cancel()
         for task in watching:
@@ -162,6 +167,27 @@ def _refuse(_request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})
 
 
+class _App(FastAPI):
+    """An app that hands texts to its front itself; where somebody has added middleware, they pass it first."""
+
+    front: Front
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _asks(scope) and len(self.user_middleware) == 1:
+            scope["app"] = self
+            await self.front(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
+def _asks(scope: Scope) -> bool:
+    """Return whether texts are to be scored."""
+    if scope["type"] != "http" or scope["method"] != "POST":
+        return False
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", "")) == "/score"
+
+
 class Front:
     """ASGI middleware: answers and counts the requests to score texts, and says with all answers not to keep them.
 
@@ -176,8 +202,6 @@ class Front:
             await self.app(scope, receive, send)
             return
         start, status = time.monotonic(), 500
-        path: str = scope["path"].removeprefix(scope.get("root_path", ""))
-        asks = path == "/score" and scope["method"] == "POST"
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -187,7 +211,7 @@ class Front:
             await send(message)
 
         try:
-            await (self._answer if asks else self.app)(scope, receive, noted)
+            await (self._answer if _asks(scope) else self.app)(scope, receive, noted)
         finally:
             if scope["path"].endswith("/score"):
                 self.meter.count(status, time.monotonic() - start)

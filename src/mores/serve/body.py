@@ -10,37 +10,40 @@ from fastapi import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from mores.engine.deadline import Deadlines
 from mores.errors import InputError
 from mores.formatting import count, first_problems
 from mores.io import sample_from
 from mores.serve.settings import Bounds
 from mores.types import Sample
 
-SECONDS = 30.0
-"""In which a request must have arrived."""
 JSON = "application/json"
 LINES = "application/x-ndjson"
 
 
-async def read_body(headers: Mapping[bytes, bytes], receive: Receive, longest: int) -> bytes:
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, longest: int, deadlines: Deadlines) -> bytes:
     """Return the whole body; HTTPException where it is packed, is too long or does not come."""
     if (packed := headers.get(b"content-encoding", b"identity").strip().lower()) != b"identity":
         raise HTTPException(415, f"the Content-Encoding is {packed.decode('latin-1')}; send the body unpacked")
     if (length := headers.get(b"content-length", b"")).isdigit() and int(length) > longest:
         raise _too_long(longest)
     body, more = bytearray(), True
+    task = deadlines.begin()
     try:
-        async with asyncio.timeout(SECONDS):
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                body += message.get("body", b"")
-                more = message.get("more_body", False)
-                if len(body) > longest:
-                    raise _too_long(longest)
-    except TimeoutError:
-        raise HTTPException(408, f"the body did not arrive within {SECONDS:g} s") from None
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ClientDisconnect
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > longest:
+                raise _too_long(longest)
+    except asyncio.CancelledError:
+        if deadlines.end(task):
+            raise HTTPException(408, f"the body did not arrive within {deadlines.seconds:g} s") from None
+        raise
+    finally:
+        deadlines.end(task)
     return bytes(body)
 
 

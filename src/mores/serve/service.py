@@ -75,6 +75,10 @@ class Batch:
         """The places of the texts that may be judged as soon as it is their turn."""
         self.left = dict.fromkeys(range(len(samples)))
         """The places of those without a judgement."""
+        self.grounding: asyncio.Task[None] | None = None
+        """The search for evidence."""
+        self.expires = 0.0
+        """When those that are left become failures, by `time.monotonic`."""
         self._arrived: list[tuple[int, Judgement]] = []
         self._news = asyncio.Event()
 
@@ -92,6 +96,13 @@ class Batch:
         self.left.clear()
         self.waiting.clear()
         self._news.set()
+
+    async def finished(self) -> list[tuple[int, Judgement]]:
+        """Return all judgements with the places of their texts, as soon as none is left to wait for."""
+        while self.left:
+            self._news.clear()
+            await self._news.wait()
+        return self._arrived
 
     async def arrivals(self) -> AsyncIterator[list[tuple[int, Judgement]]]:
         """Yield judgements with the places of their texts: all new ones whenever there are any."""
@@ -136,7 +147,9 @@ class Service:
         """The requests with waiting texts, by client: each client has its turn, and then each of its requests."""
         self._asked: dict[str, tuple[Batch, int]] = {}
         self._with_model: Counter[str] = Counter()
-        self._open: dict[Batch, list[asyncio.TimerHandle | asyncio.Task[None]]] = {}
+        self._open: dict[Batch, None] = {}
+        """The requests with texts that are left, the oldest first."""
+        self._expiry: asyncio.TimerHandle | None = None
         self._news, self._idle = asyncio.Event(), asyncio.Event()
         self._grounding: OpenLookup | None = None
         self._task: asyncio.Task[None] | None = None
@@ -156,6 +169,9 @@ class Service:
             await self._idle.wait()
         assert self._task is not None
         self._task.cancel()
+        if self._expiry:
+            self._expiry.cancel()
+            self._expiry = None
         await asyncio.gather(self._task, return_exceptions=True)
         self._closing, self.problem = False, "the service has ended"
 
@@ -189,17 +205,13 @@ class Service:
         if total + len(samples) > self.bounds.max_waiting and self.waiting[client] + len(samples) > fair:
             raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
         batch = Batch(client, samples)
+        batch.expires = time.monotonic() + self.bounds.deadline
         self.waiting[client] += len(samples)
-
-        def expire() -> None:
-            if self.counts.problem:
-                _log.warning("not judged in time; the last problem was: %s", self.counts.problem)
-            self._fail(batch, f"not judged within {self.bounds.deadline:g} s; try again later", Blame.MOMENT)
-
-        expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, expire)
-        self._open[batch] = [expiry]
+        self._open[batch] = None
+        if self._expiry is None:
+            self._expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, self._expire)
         if self._grounding:
-            self._open[batch].append(asyncio.create_task(self._ground(batch, self._grounding)))
+            batch.grounding = asyncio.create_task(self._ground(batch, self._grounding))
         else:
             self._enqueue(batch, *range(len(samples)))
         return batch
@@ -211,6 +223,17 @@ class Service:
             self._unqueue(batch)
             batch.close()
             self._leave(batch)
+
+    def _expire(self) -> None:
+        """Let the texts whose time is over be failures; one timer does for all requests, since all have the same."""
+        self._expiry = None
+        for batch in list(self._open):
+            if (seconds := batch.expires - time.monotonic()) > 0:
+                self._expiry = asyncio.get_running_loop().call_later(seconds, self._expire)
+                return
+            if self.counts.problem:
+                _log.warning("not judged in time; the last problem was: %s", self.counts.problem)
+            self._fail(batch, f"not judged within {self.bounds.deadline:g} s; try again later", Blame.MOMENT)
 
     def _wait(self, texts: int) -> int:
         """Return the seconds until so many texts are judged, at the latest speed."""
@@ -372,7 +395,8 @@ class Service:
             self._deliver(batch, place, self.metric.failed(batch.samples[place], failure))
 
     def _leave(self, batch: Batch) -> None:
-        for work in self._open.pop(batch, ()):
-            work.cancel()
+        self._open.pop(batch, None)
+        if batch.grounding:
+            batch.grounding.cancel()
         if not self._open:
             self._idle.set()
