@@ -200,7 +200,7 @@ class Service:
         if share and self.waiting[client] + len(samples) > share:
             reason = f"{self.waiting[client]} of your texts wait already; at most {share} may"
             raise Busy(reason, self._wait(self.waiting[client]), own=True)
-        clients = len(self.waiting.keys() | {client})
+        clients = len(self.waiting) + (client not in self.waiting)
         fair = self.bounds.max_waiting // clients if clients > 1 else 0  # nobody can fill the places of the others
         if total + len(samples) > self.bounds.max_waiting and self.waiting[client] + len(samples) > fair:
             raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
