@@ -305,9 +305,11 @@ class ErrorReport(Record):
     @property
     def undecided(self) -> bool:
         """True if claims give no score: none is decided, one is wrong without an error, or "no error" is a guess."""
+        if not self.claims:
+            return False
         guessed = not self.errors and self.confidence is not None and self.confidence < NOT_KNOWN
         decided = any(claim.decision in ("wrong", "supported") for claim in self.claims)
-        return bool(self.claims) and (guessed or not decided or self.unexplained)
+        return guessed or not decided or self.unexplained
 
     @property
     def unexplained(self) -> bool:

@@ -142,7 +142,7 @@ _STOP_OF = {word: stop for stop, words in _STOPS.items() for word in words.split
 
 def stop_of(reason: str) -> Stop:
     """Return what a server's finish reason means."""
-    return _STOP_OF.get(reason.casefold(), Stop.OTHER)
+    return _STOP_OF.get(reason.casefold()) or Stop.OTHER
 
 
 Alternatives = tuple[tuple[str, float], ...]
@@ -211,6 +211,8 @@ class Completion(NamedTuple):
 
             text, tagged = split_thoughts(text)
         thoughts = "\n".join(filter(None, (self.thoughts, tagged)))
+        if text and stop is Stop.COMPLETE:  # most are; members of an enumeration are slow to get before Python 3.12
+            return self._written(text, thoughts, stop)
         if stop is Stop.FILTERED and stop not in graded:
             kind, reason = FailureKind.FILTERED, "the provider's content filter withheld the answer"
         elif stop is Stop.REFUSAL and stop not in graded:
@@ -224,11 +226,14 @@ class Completion(NamedTuple):
             tools = "the model called a tool instead of answering" if stop is Stop.TOOLS else "the answer is empty"
             kind, reason = FailureKind.EMPTY, "the answer has only thoughts" if thoughts else tools
         else:
-            covered = self.logprobs and len(self.text) <= _LONGEST_TOKEN * len(self.logprobs)
-            logprobs = self.logprobs if covered else None
-            used = self.prompt_tokens, self.completion_tokens
-            return Written(text, thoughts, self.text, self.thoughts, stop, logprobs, self.alternatives, *used)
+            return self._written(text, thoughts, stop)
         return Failure(kind=kind, reason=reason)
+
+    def _written(self, text: str, thoughts: str, stop: Stop) -> Written:
+        covered = self.logprobs and len(self.text) <= _LONGEST_TOKEN * len(self.logprobs)
+        logprobs = self.logprobs if covered else None
+        used = self.prompt_tokens, self.completion_tokens
+        return Written(text, thoughts, self.text, self.thoughts, stop, logprobs, self.alternatives, *used)
 
 
 class Model(Protocol):

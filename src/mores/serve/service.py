@@ -80,7 +80,7 @@ class Batch:
         self.expires = 0.0
         """When those that are left become failures, by `time.monotonic`."""
         self._arrived: list[tuple[int, Judgement]] = []
-        self._news = asyncio.Event()
+        self._news: asyncio.Future[None] | None = None
 
     def put(self, place: int, judgement: Judgement) -> bool:
         """Take a judgement; False where the text has one or nobody waits for it."""
@@ -88,28 +88,34 @@ class Batch:
             return False
         del self.left[place]
         self._arrived.append((place, judgement))
-        self._news.set()
+        self._wake()
         return True
 
     def close(self) -> None:
         """Stop; nobody waits for what is left."""
         self.left.clear()
         self.waiting.clear()
-        self._news.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._news and not self._news.done():
+            self._news.set_result(None)
+
+    async def _wait(self) -> None:
+        self._news = asyncio.get_running_loop().create_future()  # an event would take longer
+        await self._news
 
     async def finished(self) -> list[tuple[int, Judgement]]:
         """Return all judgements with the places of their texts, as soon as none is left to wait for."""
         while self.left:
-            self._news.clear()
-            await self._news.wait()
+            await self._wait()
         return self._arrived
 
     async def arrivals(self) -> AsyncIterator[list[tuple[int, Judgement]]]:
         """Yield judgements with the places of their texts: all new ones whenever there are any."""
         while self._arrived or self.left:
             if not self._arrived:
-                self._news.clear()
-                await self._news.wait()
+                await self._wait()
             arrived, self._arrived = self._arrived, []
             yield arrived
 
@@ -200,7 +206,7 @@ class Service:
         if share and self.waiting[client] + len(samples) > share:
             reason = f"{self.waiting[client]} of your texts wait already; at most {share} may"
             raise Busy(reason, self._wait(self.waiting[client]), own=True)
-        clients = len(self.waiting.keys() | {client})
+        clients = len(self.waiting) + (client not in self.waiting)
         fair = self.bounds.max_waiting // clients if clients > 1 else 0  # nobody can fill the places of the others
         if total + len(samples) > self.bounds.max_waiting and self.waiting[client] + len(samples) > fair:
             raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
