@@ -532,8 +532,8 @@ def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
     peak(1)  # what is loaded once
     # Threads of the reading differ from run to run: the least of two is what is needed. All questions about one answer
     # with their replies take 40 kB.
-    few, many = (min(peak(count) for _ in range(2)) for count in (20, 160))
-    assert (many - few) / 140 < 20_000
+    few, many = (min(peak(count) for _ in range(2)) for count in (10, 80))
+    assert (many - few) / 70 < 20_000
 
 
 # -- cost --------------------------------------------------------------------------------------------------

@@ -54,8 +54,10 @@ class ProtocolPrompt(NamedTuple):
         for place in (match.start() for match in re.finditer("{", text)):
             try:
                 found, _ = json.JSONDecoder().raw_decode(text, place)
-            except (ValueError, RecursionError):
+            except ValueError:
                 continue
+            except RecursionError:  # what is inside is nested as deep: trying each brace would take seconds
+                break
             value = str(found.get(self.field, "")).strip().casefold()
             for known in self.values:
                 if value == known.casefold():

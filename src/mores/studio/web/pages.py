@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,18 @@ def region_in(code: str, locale: str) -> str:
 
 def language_in(tag: str, locale: str) -> str:
     """Return a language's name in a language of the pages."""
-    try:
-        name = Locale.parse(tag, sep="-").get_display_name(locale)
-    except (UnknownLocaleError, ValueError):
-        name = Locale.parse(locale).languages.get(tag)
+    known = find_locale(tag)
+    name = known.get_display_name(locale) if known else Locale.parse(locale).languages.get(tag)
     return name or language_name(tag)
+
+
+@lru_cache(maxsize=10_000)
+def find_locale(tag: str) -> Locale | None:
+    """Return Babel's record of a language, or None; of one that it does not know, Babel looks at every name it has."""
+    try:
+        return Locale.parse(tag, sep="-")
+    except (UnknownLocaleError, ValueError):
+        return None
 
 
 def choose_locale(wanted: str, accepted: str) -> str:
