@@ -133,6 +133,7 @@ class MarkedColumns:
         self._starts = np.concatenate([[0], np.cumsum(self._counts)])
         lengths, places = np.unique(self._counts, return_inverse=True)
         self._units = np.array([_UNIT // max(1, math.isqrt(count)) for count in lengths.tolist()], np.int64)[places]
+        self._ones = np.ones(0, np.int64)
         self._only: list[tuple[slice, Any]] = []
         """The matrix, if there is one part only."""
 
@@ -190,7 +191,9 @@ class MarkedColumns:
         for rows, columns in () if self._only else self._blocks():
             starts = (self._starts[rows.start : rows.stop + 1] - self._starts[rows.start]).astype(np.int32)
             shape = (rows.stop - rows.start, self.width)
-            part = rows, csr_matrix((np.ones(len(columns), np.int64), columns, starts), shape=shape)
+            if len(self._ones) < len(columns):  # all parts share them
+                self._ones = np.ones(len(columns), np.int64)
+            part = rows, csr_matrix((self._ones[: len(columns)], columns, starts), shape=shape)
             if shape[0] == len(self):
                 self._only.append(part)
             yield part
