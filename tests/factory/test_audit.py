@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from mores.factory import shortcut
+from mores.factory import scratch, shortcut
 from mores.factory.audit import AUDITORS, MOST, audit_texts, naive_bayes, thin
 from mores.factory.balance import paper, shortcut_free
 from mores.factory.drafts import Draft, drafts, word
@@ -127,7 +127,8 @@ def sentences(count: int) -> tuple[list[str], list[bool], list[int]]:
 def test_the_guesser_is_the_same_however_little_it_reads_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, correct, folds = sentences(300)
     whole = out_of_fold(see(texts, correct, folds), 6)
-    for name, few in (("_BLOCK", 700), ("_CELLS", 900), ("_IN_MEMORY", 7)):
+    monkeypatch.setattr(scratch, "IN_MEMORY", 7)
+    for name, few in (("_BLOCK", 700), ("_CELLS", 900)):
         monkeypatch.setattr(shortcut, name, few)
     assert np.array_equal(out_of_fold(see(texts, correct, folds), 6), whole)
     assert np.array_equal(out_of_fold(see(texts, correct, folds).take(np.arange(300)), 6), whole)

@@ -6,7 +6,7 @@ import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -28,6 +28,7 @@ from mores.factory.facts import CorrectFact, CorrectFacts, once
 from mores.factory.gold import ChangedText, Gold
 from mores.factory.items import SourceItem
 from mores.factory.recipe import BuildRecipe, first_available
+from mores.factory.scratch import Shelf
 from mores.factory.shortcut import Integers, Shortcut, audit
 from mores.factory.sources.people import only_people
 from mores.factory.split import SPLITS, count_leaks, folds, groups, near_twins
@@ -186,8 +187,10 @@ def build(
     items = _load(recipe, data, commercial, built, session)
     group_of, fold_of = _grouped(recipe, items, built, session)
     strata: dict[Stratum, list[Draft]] = defaultdict(list)
+    changes = Shelf[ChangedText]()
     for draft in _drafts(recipe, items, fold_of, built, session):
-        strata[draft.stratum].append(draft)
+        shelved = isinstance(draft.change, ChangedText) and replace(draft, change=changes.put(draft.change))
+        strata[draft.stratum].append(shelved or draft)
         if draft.parts:  # a text of several items, which lie in one fold
             group_of[draft.item.name], fold_of[draft.item.name] = draft.item.name, fold_of[draft.parts[0].name]
     golds = Golds(_choose(recipe, strata, (group_of, fold_of), built, session), group_of, fold_of, recipe)
@@ -238,6 +241,10 @@ def revisions(recipe: BuildRecipe, data: Path | None, commercial: bool) -> dict[
     return result
 
 
+_FIELDS = set(SourceItem.model_fields)
+"""One set for all items: one of its own takes as much as half of an item."""
+
+
 def _load(
     recipe: BuildRecipe, data: Path | None, commercial: bool, built: Built, session: BuildSession
 ) -> list[SourceItem]:
@@ -257,7 +264,7 @@ def _load(
         for source, count in Counter(item.source for item in of_source).items():
             built.items[source], built.bad[source] = count, len(problems)
             built.revisions[source] = known[name]
-        items += of_source
+        items += (SourceItem.model_construct(_FIELDS, **item.__dict__) for item in of_source)
         norms = (norm_of(item, draw(recipe.seed, "norm", item.unit or item.id)) for item in of_source)
         items += {norm.id: norm for norm in norms if norm}.values()
     if not items:
@@ -385,7 +392,8 @@ def _choose(
     fold_of = places[1]
     sampled: dict[Stratum, list[Draft]] = {}
     plainly: dict[Stratum, list[Draft]] = {}
-    for key, stratum in session.progress.track("balancing", sorted(strata.items()), len(strata)):
+    for key in session.progress.track("balancing", sorted(strata), len(strata)):
+        stratum = strata.pop(key)  # what is left out needs no more memory
         sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
         by_key = {draft.key: draft for draft in stratum}
         stage, inputs = f"balance {' '.join(key)}", _inputs(stratum, fold_of)

@@ -15,6 +15,7 @@ from typing import Literal
 
 from mores.factory.gold import ChangedText, Gold, Kind, Mistake, Original
 from mores.factory.items import SourceItem, Task
+from mores.factory.scratch import Shelved
 from mores.factory.statement import Statement, bare, sentence
 from mores.factory.wrap import Wrapper
 from mores.types import Error, ErrorReport, Sample, Severity
@@ -37,7 +38,7 @@ class Draft:
     answer: str
     kind: Kind
     maker: str = "source"
-    change: ChangedText | None = None
+    change: ChangedText | Shelved[ChangedText] | None = None
     worded: Gold | None = None
     """The pair, if a model has made it already; it is balanced by its whole text."""
     form: Form = "answer"
@@ -96,7 +97,7 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
     """Return the draft as an instruction-text pair with its gold report."""
     if draft.worded is not None:
         return draft.worded
-    item, change = draft.item, draft.change
+    item, change = draft.item, draft.change.take() if isinstance(draft.change, Shelved) else draft.change
     wrapped = wrapper.wrap(item, draft.answer, task=draft.task)
     before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
     mistakes = change.mistakes if change else ()

@@ -18,13 +18,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count as numbers_from
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, NamedTuple
-from weakref import finalize
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mores.factory.scratch import open_for
 from mores.types import Record
 
 Integers = npt.NDArray[np.int64]
@@ -98,8 +97,6 @@ _BITS = 18
 """Of the numbers of runs of characters."""
 _BLOCK = 1 << 17
 """Characters that are looked at together."""
-_IN_MEMORY = 1 << 24
-"""Bytes of columns that are kept in memory; more are in a file."""
 _CELLS = 1 << 21
 """Cells that are multiplied together."""
 _WORDS = re.compile(r"\w+")
@@ -115,13 +112,6 @@ class Shortcut(Record):
     n: int
 
 
-def _open_for(owner: object) -> IO[bytes]:
-    """Return a file without a name that is closed with its owner, in memory while it is small."""
-    file = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
-    finalize(owner, file.close)
-    return file
-
-
 _Block = tuple[Integers, npt.NDArray[np.int32]]
 """The number of columns of each of some texts, and these columns."""
 
@@ -134,7 +124,7 @@ class MarkedColumns:
 
     def __init__(self, blocks: Iterable[_Block], width: int) -> None:
         self.width = width
-        self._file = _open_for(self)
+        self._file = open_for(self)
         counts = [np.zeros(0, np.int64)]
         for of_text, columns in blocks:
             counts.append(of_text)
@@ -143,6 +133,7 @@ class MarkedColumns:
         self._starts = np.concatenate([[0], np.cumsum(self._counts)])
         lengths, places = np.unique(self._counts, return_inverse=True)
         self._units = np.array([_UNIT // max(1, math.isqrt(count)) for count in lengths.tolist()], np.int64)[places]
+        self._ones = np.ones(0, np.int64)
         self._only: list[tuple[slice, Any]] = []
         """The matrix, if there is one part only."""
 
@@ -200,7 +191,9 @@ class MarkedColumns:
         for rows, columns in () if self._only else self._blocks():
             starts = (self._starts[rows.start : rows.stop + 1] - self._starts[rows.start]).astype(np.int32)
             shape = (rows.stop - rows.start, self.width)
-            part = rows, csr_matrix((np.ones(len(columns), np.int64), columns, starts), shape=shape)
+            if len(self._ones) < len(columns):  # all parts share them
+                self._ones = np.ones(len(columns), np.int64)
+            part = rows, csr_matrix((self._ones[: len(columns)], columns, starts), shape=shape)
             if shape[0] == len(self):
                 self._only.append(part)
             yield part
@@ -232,7 +225,7 @@ class _Marking:
     def __init__(self, first: int = 0) -> None:
         self._first = first
         self._tokens: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-        self._file = _open_for(self)
+        self._file = open_for(self)
         self._counts: list[Integers] = []
 
     def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
