@@ -74,7 +74,9 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         deadlines.close()
 
     meter = Meter(service)
-    app = _App(title="Mores", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app = FastAPI(
+        title="Mores", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None
+    )
     app.state.service, app.state.keys = service, keys
     guarded = APIRouter(dependencies=[Depends(check_key)], responses=UNKNOWN) if keys else APIRouter()
 
@@ -124,7 +126,6 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     app.include_router(guarded)
     app.add_exception_handler(MoresError, _refuse)
     app.add_middleware(Front, meter=meter, keys=keys, score=score)
-    app.front = Front(app, meter, keys, score)
     return app
 
 
@@ -167,27 +168,6 @@ def _refuse(_request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})
 
 
-class _App(FastAPI):
-    """An app that hands texts to its front itself; where somebody has added middleware, they pass it first."""
-
-    front: Front
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if _asks(scope) and len(self.user_middleware) == 1:
-            scope["app"] = self
-            await self.front(scope, receive, send)
-        else:
-            await super().__call__(scope, receive, send)
-
-
-def _asks(scope: Scope) -> bool:
-    """Return whether texts are to be scored."""
-    if scope["type"] != "http" or scope["method"] != "POST":
-        return False
-    path: str = scope["path"]
-    return path.removeprefix(scope.get("root_path", "")) == "/score"
-
-
 class Front:
     """ASGI middleware: answers and counts the requests to score texts, and says with all answers not to keep them.
 
@@ -202,6 +182,8 @@ class Front:
             await self.app(scope, receive, send)
             return
         start, status = time.monotonic(), 500
+        path: str = scope["path"].removeprefix(scope.get("root_path", ""))
+        asks = path == "/score" and scope["method"] == "POST"
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -211,7 +193,7 @@ class Front:
             await send(message)
 
         try:
-            await (self._answer if _asks(scope) else self.app)(scope, receive, noted)
+            await (self._answer if asks else self.app)(scope, receive, noted)
         finally:
             if scope["path"].endswith("/score"):
                 self.meter.count(status, time.monotonic() - start)
