@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import signal
 import struct
 import subprocess
 import tempfile
@@ -66,7 +68,9 @@ class Browser:
             raise FileNotFoundError(f"no browser: none of {', '.join(NAMES)} is on PATH")
         self._profile = tempfile.mkdtemp(prefix="browser-")
         command = [path, *FLAGS, f"--user-data-dir={self._profile}", "about:blank"]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         self._runner = asyncio.Runner()
         self._pages: dict[str, Page] = {}
         self._last_id = 0
@@ -102,13 +106,13 @@ class Browser:
     def close(self) -> None:
         """End the process and take its profile away."""
         if hasattr(self, "_socket"):
+            self.send("Browser.close")  # Debian's command is a script: ending it would leave the browser behind
             self._runner.run(self._disconnect())
         self._runner.close()
-        self._process.terminate()
         try:
-            self._process.wait(10)
+            self._process.wait(10 if hasattr(self, "_socket") else 0)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         shutil.rmtree(self._profile, ignore_errors=True)
 
