@@ -189,8 +189,9 @@ def build(
     strata: dict[Stratum, list[Draft]] = defaultdict(list)
     changes = Shelf[ChangedText]()
     for draft in _drafts(recipe, items, fold_of, built, session):
-        shelved = isinstance(draft.change, ChangedText) and replace(draft, change=changes.put(draft.change))
-        strata[draft.stratum].append(shelved or draft)
+        change = draft.change
+        light = replace(draft, change=changes.put(change)) if isinstance(change, ChangedText) else draft
+        strata[draft.stratum].append(light)
         if draft.parts:  # a text of several items, which lie in one fold
             group_of[draft.item.name], fold_of[draft.item.name] = draft.item.name, fold_of[draft.parts[0].name]
     golds = Golds(_choose(recipe, strata, (group_of, fold_of), built, session), group_of, fold_of, recipe)
