@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
 from mores.engine.counts import Counts
-from mores.engine.deadline import Deadlines
+from mores.engine.deadline import Deadlines, LateError
 from mores.engine.limits import Limits
 from mores.errors import ModelError, MoresError, Rejected, Transient
 from mores.models.base import Completion, Model, Request
@@ -50,13 +50,11 @@ class Trouble(NamedTuple):
 
 async def attempt(model: Model, request: Request, deadlines: Deadlines) -> Completion | ModelError:
     """Return one answer, or what went wrong, also in a model of the user's own; raise other errors of ours."""
-    task, is_late = deadlines.begin(), False
     try:
-        return await model.complete(request)
-    except asyncio.CancelledError:
-        if is_late := deadlines.end(task):
-            return Transient(f"no answer within {deadlines.seconds:g} s")
-        raise
+        with deadlines:
+            return await model.complete(request)
+    except LateError:
+        return Transient(f"no answer within {deadlines.seconds:g} s")
     except ModelError as exc:
         return exc
     except MoresError:
@@ -65,9 +63,6 @@ async def attempt(model: Model, request: Request, deadlines: Deadlines) -> Compl
         surprise = Surprise(f"{model.name}: unexpected {type(exc).__name__}: {exc}")
         surprise.__cause__ = exc
         return surprise
-    finally:
-        if not is_late:
-            deadlines.end(task)
 
 
 class ServerProbe:

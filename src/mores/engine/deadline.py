@@ -7,8 +7,12 @@ import time
 from typing import Any
 
 
+class LateError(Exception):
+    """The time is over."""
+
+
 class Deadlines:
-    """Cancels the tasks whose time is over; all have the same number of seconds, so that the oldest is the next."""
+    """Cancels the tasks in it whose time is over; all have the same number of seconds: the oldest is the next."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -16,22 +20,20 @@ class Deadlines:
         self._late = set[asyncio.Task[Any]]()
         self._timer: asyncio.TimerHandle | None = None
 
-    def begin(self) -> asyncio.Task[Any]:
-        """Give the current task its seconds, until `end`."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._ends[task] = time.monotonic() + self.seconds
+    def __enter__(self) -> None:
+        """Give the current task its seconds."""
+        self._ends[_current()] = time.monotonic() + self.seconds
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._look)
-        return task
 
-    def end(self, task: asyncio.Task[Any]) -> bool:
-        """Return whether a task was cancelled because its time was over, and for no other reason."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Raise LateError if the task was cancelled because its time was over, and for no other reason."""
+        task = _current()
         self._ends.pop(task, None)
-        if task not in self._late:
-            return False
-        self._late.remove(task)
-        return not task.uncancel()
+        if task in self._late:
+            self._late.remove(task)
+            if not task.uncancel() and kind is asyncio.CancelledError:
+                raise LateError from None
 
     def close(self) -> None:
         """Stop the timer."""
@@ -48,3 +50,9 @@ class Deadlines:
             del self._ends[task]
             self._late.add(task)
             task.cancel()
+
+
+def _current() -> asyncio.Task[Any]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 import orjson
@@ -10,7 +9,7 @@ from fastapi import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from mores.engine.deadline import Deadlines
+from mores.engine.deadline import Deadlines, LateError
 from mores.errors import InputError
 from mores.formatting import count, first_problems
 from mores.io import sample_from
@@ -28,22 +27,18 @@ async def read_body(headers: Mapping[bytes, bytes], receive: Receive, longest: i
     if (length := headers.get(b"content-length", b"")).isdigit() and int(length) > longest:
         raise _too_long(longest)
     body, more = bytearray(), True
-    task = deadlines.begin()
     try:
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnect
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > longest:
-                raise _too_long(longest)
-    except asyncio.CancelledError:
-        if deadlines.end(task):
-            raise HTTPException(408, f"the body did not arrive within {deadlines.seconds:g} s") from None
-        raise
-    finally:
-        deadlines.end(task)
+        with deadlines:
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                body += message.get("body", b"")
+                more = message.get("more_body", False)
+                if len(body) > longest:
+                    raise _too_long(longest)
+    except LateError:
+        raise HTTPException(408, f"the body did not arrive within {deadlines.seconds:g} s") from None
     return bytes(body)
 
 
