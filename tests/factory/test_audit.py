@@ -19,6 +19,7 @@ from mores.factory.shortcut import ONE, Shortcut, audit, out_of_fold, probabilit
 from mores.factory.split import FOLDS
 from mores.factory.wrap import Wrapper
 from mores.types import Severity
+from tests.factory.tables import draft_table, item_table
 
 SIGNS = "山水火木金土日月人口手足目耳雨雪花草虫鱼鸟马牛羊"
 Write = Callable[[bool, random.Random], str]
@@ -67,7 +68,8 @@ def texts(write: Write, count: int = 1200) -> tuple[list[str], list[bool], list[
 
 def other_audits(rows: tuple[Sequence[str], Sequence[bool], Sequence[int]]) -> dict[str, Shortcut]:
     whole = {"all": np.arange(len(rows[0]))}
-    return {name: parts["all"] for name, parts in audit_texts(AUDITORS.items(), *rows, whole).items()}
+    found = audit_texts(AUDITORS.items(), lambda places: [rows[0][place] for place in places], *rows[1:], whole)
+    return {name: parts["all"] for name, parts in found.items()}
 
 
 @pytest.mark.parametrize("write", [chinese, long], ids=["no spaces", "number of sentences"])
@@ -196,14 +198,13 @@ def items(write: Write, count: int) -> tuple[list[SourceItem], list[Draft]]:
 )
 def test_what_is_balanced_by_one_guesser_tells_the_others_nothing(write: Write) -> None:
     sources, made = items(write, 400)
-    fold_of = {f"made/{item.id}": place % FOLDS for place, item in enumerate(sources)}
+    table = draft_table(item_table(sources, [place % FOLDS for place in range(len(sources))]), made)
     values = []
     for sampling in (paper, shortcut_free):
-        chosen = sampling(made, fold_of, 0)
+        chosen = sampling(table, np.arange(len(table)), 0)
         wrapper = Wrapper()
-        rows = [word(draft, wrapper).sample.text for draft in chosen]
-        folds = [fold_of[f"made/{draft.item.id}"] for draft in chosen]
-        values.append(other_audits((rows, [draft.correct for draft in chosen], folds)))
+        rows = [word(table[row], wrapper).sample.text for row in chosen.tolist()]
+        values.append(other_audits((rows, table.correct[chosen].tolist(), table.fold[chosen].tolist())))
     before, after = values
     assert max(found.value for found in before.values()) > 0.25
     for found in after.values():
@@ -214,7 +215,7 @@ def test_what_is_balanced_by_one_guesser_tells_the_others_nothing(write: Write) 
 def test_the_letter_of_an_option_says_nothing() -> None:
     """A source whose correct answer is mostly option B: an output that names the letter would give it away."""
     draw = random.Random(4)
-    made: list[Draft] = []
+    sources, made = list[SourceItem](), list[Draft]()
     for number in range(500):
         options = [f"{' '.join(draw.choices(SIGNS, k=4))} {number} {place}" for place in range(4)]
         answer = options[1 if draw.random() < 0.6 else draw.randrange(4)]
@@ -222,11 +223,12 @@ def test_the_letter_of_an_option_says_nothing() -> None:
             source="quiz", id=f"{number:04}", task=Task.QA, question=f"What is {number}?", answer=answer,
             options=tuple(options), wrong=tuple(o for o in options if o != answer), language="en",
         )  # fmt: skip
+        sources.append(item)
         made += (draft for draft in drafts(item) if draft.task is Task.QA)
-    fold_of = {f"quiz/{number:04}": number % FOLDS for number in range(500)}
+    table = draft_table(item_table(sources, [number % FOLDS for number in range(500)]), made)
     shares = []
     for sampling in (paper, shortcut_free):
-        chosen = sampling(made, fold_of, 0)
+        chosen = [table[row] for row in sampling(table, np.arange(len(table)), 0).tolist()]
         at_b = [draft for draft in chosen if draft.item.options.index(draft.answer) == 1]
         shares.append(sum(draft.correct for draft in at_b) / len(at_b))
     assert shares[0] > 0.7

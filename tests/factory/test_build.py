@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,21 +16,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
-from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
+from mores.factory.balance import SAMPLINGS, limit, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
-from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, word
+from mores.factory.drafts import cap, drafts, word
 from mores.factory.folder import verify
 from mores.factory.gold import ChangedText, Gold, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, write
 from mores.factory.recipe import BuildRecipe, read_recipe
-from mores.factory.shortcut import audit, see
+from mores.factory.shortcut import Integers, audit, see
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
+from mores.factory.table import DraftTable, ItemTable
 from mores.factory.wrap import Wrapper
 from mores.io import read_records
 from mores.report.card import page as card_page
 from mores.types import ErrorReport, Severity
 from tests.cli.conftest import Run, home, mores
+from tests.factory.tables import draft_table
 from tests.factory.test_sources import REAL
 
 __all__ = ["home", "mores"]
@@ -75,14 +77,15 @@ def quiz(count: int = 400, seed: int = 2) -> list[SourceItem]:
     return items
 
 
-def all_drafts(items: Sequence[SourceItem], task: Task) -> list[Draft]:
-    return [draft for item in items for draft in drafts(item) if draft.task is task]
+def all_drafts(items: Sequence[SourceItem], tasks: Container[Task] = tuple(Task), step: int = 1) -> DraftTable:
+    """The drafts of these items, or (step -1) the same in the reverse order."""
+    table = ItemTable(items)
+    table.put_in(group := groups(table), folds(table, group, seed=0))
+    return draft_table(table, [d for item in items for d in drafts(item) if d.task in tasks][::step])
 
 
-def fold_of(items: Sequence[SourceItem]) -> dict[str, int]:
-    group_of = groups(items)
-    fold_of_group = folds(items, group_of, seed=0)
-    return {name: fold_of_group[group] for name, group in group_of.items()}
+def every(table: DraftTable) -> Integers:
+    return np.arange(len(table))
 
 
 def put(folder: Path, items: Sequence[SourceItem], name: str) -> str:
@@ -169,19 +172,17 @@ def test_the_cap_keeps_the_shares_of_the_groups() -> None:
 
 def test_the_cap_counts_samples_of_a_source_and_keeps_them_even() -> None:
     items = survey(300) + quiz(200)
-    every, fold = [draft for item in items for draft in drafts(item)], fold_of(items)
-    strata: dict[Stratum, list[Draft]] = defaultdict(list)
-    for draft in every:
-        strata[draft.stratum].append(draft)
-    balanced = {stratum: paper(some, fold, 0) for stratum, some in strata.items()}
+    table = all_drafts(items)
+    balanced = {stratum: paper(table, rows, 0) for stratum, rows in table.by_stratum().items()}
     for most in (8, 60, 10_000):
-        kept = limit(balanced, most=most, seed=0)
+        kept = [table[row] for row in limit(table, balanced, most=most, seed=0).tolist()]
         for source in ("survey", "quiz"):
             of_source = [draft for draft in kept if draft.item.source == source]
             available = sum(len(some) for stratum, some in balanced.items() if stratum[0] == source)
             assert len(of_source) == min(most, available)
             assert sum(draft.correct for draft in of_source) * 2 == len(of_source)
-    shares = Counter(draft.task for draft in limit(balanced, most=60, seed=0) if draft.item.source == "quiz")
+    kept = [table[row] for row in limit(table, balanced, most=60, seed=0).tolist()]
+    shares = Counter(draft.task for draft in kept if draft.item.source == "quiz")
     assert shares == {Task.QA: 30, Task.FREEFORM: 30}
 
 
@@ -198,13 +199,10 @@ def test_the_same_question_and_the_same_unit_share_a_group() -> None:
         base.model_copy(update={"id": "e", "question": "y", "unit": "u"}),
         base.model_copy(update={"id": "f", "source": "other", "question": "z", "unit": "u"}),
     ]
-    group_of = groups(items)
-    assert group_of["survey/a"] == group_of["survey/b"] == group_of["other/c"]
-    assert group_of["survey/d"] == group_of["survey/e"] != group_of["other/f"]
-    assert len(set(group_of.values())) == 3
+    assert groups(ItemTable(items)).tolist() == [2, 2, 2, 3, 3, 5], "the first by name: other/c"
     about_food = {"task": Task.GENERATION, "question": "food"}
     topics = [item.model_copy(update=about_food | {"answer": f"They eat {item.id}."}) for item in items[:3]]
-    assert len(set(groups(topics).values())) == 3
+    assert len(set(groups(ItemTable(topics)).tolist())) == 3
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=60), st.integers(0, 5))
@@ -214,11 +212,11 @@ def test_folds_never_cut_a_group(rows: list[tuple[int, int]], seed: int) -> None
         base.model_copy(update={"id": str(i), "question": f"q{question}", "unit": f"u{unit}{question}"})
         for i, (question, unit) in enumerate(rows)
     ]
-    group_of = groups(items)
-    fold = folds(items, group_of, seed)
-    assert set(fold) == set(group_of.values())
-    assert all(0 <= value < FOLDS for value in fold.values())
-    assert len({group_of[f"survey/{item.id}"] for item in items}) == len({normalise(item.question) for item in items})
+    group = groups(table := ItemTable(items))
+    fold = folds(table, group, seed)
+    assert len(set(zip(group.tolist(), fold.tolist(), strict=True))) == len(set(group.tolist()))
+    assert set(fold.tolist()) <= set(range(FOLDS))
+    assert len(set(group.tolist())) == len({normalise(item.question) for item in items})
 
 
 def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(dataset: tuple[BuildRecipe, Built]) -> None:
@@ -235,7 +233,8 @@ def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(dataset: tuple
 
 def test_folds_are_of_equal_size_in_each_source() -> None:
     items = survey(600) + quiz(405)
-    sizes = Counter((name.split("/")[0], fold) for name, fold in fold_of(items).items())
+    table = all_drafts(items).items
+    sizes = Counter((name.split("/")[0], fold) for name, fold in zip(table.names, table.fold, strict=True))
     for source in ("survey", "quiz"):
         per_fold = [sizes[source, fold] for fold in range(FOLDS)]
         assert max(per_fold) - min(per_fold) <= 1
@@ -246,8 +245,8 @@ def test_folds_are_of_equal_size_in_each_source() -> None:
 
 @pytest.mark.parametrize(("items", "task"), [(survey(), Task.FREEFORM), (quiz(), Task.QA)], ids=["survey", "quiz"])
 def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[SourceItem], task: Task) -> None:
-    every, fold = all_drafts(items, task), fold_of(items)
-    before, after = (audit(see_drafts(chosen(every, fold, 0), fold)) for chosen in (paper, shortcut_free))
+    table = all_drafts(items, {task})
+    before, after = (audit(see_drafts(table, chosen(table, every(table), 0))) for chosen in (paper, shortcut_free))
     assert before.value > 0.3
     assert abs(after.value) <= 0.08 + 2 * after.error
     assert after.n > 0.2 * before.n
@@ -256,17 +255,17 @@ def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[Source
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: str) -> None:
     for items, task in ((survey(300), Task.FREEFORM), (quiz(200), Task.QA)):
-        every = all_drafts(items, task)
-        chosen = SAMPLINGS[sampling](every, fold_of(items), 0)
+        table, other = (all_drafts(items, {task}, step) for step in (1, -1))
+        rows = SAMPLINGS[sampling](table, every(table), 0)
+        chosen = [table[row] for row in rows.tolist()]
         assert sum(draft.correct for draft in chosen) * 2 == len(chosen)
         wrong = [draft.item.id for draft in chosen if not draft.correct]
         assert len(set(wrong)) == len(wrong)
         assert len({draft.key for draft in chosen}) == len(chosen)
-        fold = fold_of(items)
-        for first, second in zip(chosen[::2], chosen[1::2], strict=True):
-            assert first.correct != second.correct
-            assert fold[f"{first.item.source}/{first.item.id}"] == fold[f"{second.item.source}/{second.item.id}"]
-        assert chosen == SAMPLINGS[sampling](every[::-1], fold_of(items), 0)
+        for first, second in rows.reshape(-1, 2).tolist():
+            assert table.correct[first] != table.correct[second]
+            assert table.fold[first] == table.fold[second]
+        assert chosen == [other[row] for row in SAMPLINGS[sampling](other, every(other), 0).tolist()]
 
 
 def test_the_audit_finds_a_planted_shortcut_and_none_in_noise() -> None:

@@ -14,6 +14,7 @@ from mores.factory.errors.rules import RULES, Pool, changes
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import bare, norm_of, sentence
 from mores.factory.wrap import Wrapper
+from tests.factory.tables import item_table
 
 THINGS = ["soup", "bread", "tea", "fruit", "rice", "fish", "beans", "cake"]
 
@@ -41,15 +42,16 @@ def chinese(count: int = 6) -> list[SourceItem]:
 
 ITEMS = [*facts("PE", "Peru"), *facts("JP", "Japan"), *chinese()]
 FOLDS = {f"{item.source}/{item.id}": number % 2 for number, item in enumerate(ITEMS)}
+TABLE = item_table(ITEMS, list(FOLDS.values()))
 POOL = Pool(ITEMS)
 
 
 def every_draft(seed: int = 0, uses: int = 2) -> list[Draft]:
-    return [d for text in compose(ITEMS, FOLDS, seed, uses) for d in text_drafts(text, POOL, seed, 3)]
+    return [d for text in compose(TABLE, seed, uses) for d in text_drafts(text, POOL, seed, 3)]
 
 
 def test_the_facts_of_a_text_share_fold_region_and_language() -> None:
-    texts = list(compose(ITEMS, FOLDS, 0, 2))
+    texts = list(compose(TABLE, 0, 2))
     assert {text.item.region for text in texts} == {"PE", "JP", "CN"}
     for text in texts:
         parts = [fact.item for fact in text.facts]
@@ -69,7 +71,7 @@ def test_errors_stand_where_the_report_says_and_nothing_else_is_changed(seed: in
     wrapper = Wrapper(seed=seed)
     for draft in every_draft(seed, 1):
         gold = word(draft, wrapper)
-        assert gold.parts == tuple(f"{part.source}/{part.id}" for part in draft.parts)
+        assert gold.parts == draft.parts
         assert len(gold.report.errors) == (0 if draft.correct else len(draft.change.mistakes))  # type: ignore[union-attr]
         text = gold.sample.text
         for error in reversed(gold.report.errors):
@@ -85,7 +87,7 @@ def test_errors_stand_where_the_report_says_and_nothing_else_is_changed(seed: in
 
 def test_texts_have_one_to_three_errors_each_by_its_rule() -> None:
     wrong = [draft for draft in every_draft() if draft.change]
-    assert {len(draft.change.mistakes) for draft in wrong if draft.change} == {1, 2, 3}  # type: ignore[union-attr]
+    assert {len(draft.change.mistakes) for draft in wrong if draft.change} == {1, 2, 3}
     for draft in wrong:
         assert draft.kind == "soft"
         assert draft.maker == f"rule:{draft.change.rule}"  # type: ignore[union-attr]
@@ -104,10 +106,10 @@ def test_a_text_is_asked_for_in_its_language() -> None:
 
 
 def test_the_seed_decides_and_the_order_of_items_does_not() -> None:
-    texts = [text.item for text in compose(ITEMS, FOLDS, 0, 2)]
-    assert texts == [text.item for text in compose(ITEMS[::-1], FOLDS, 0, 2)]
-    assert texts != [text.item for text in compose(ITEMS, FOLDS, 1, 2)]
-    assert not list(compose(ITEMS, FOLDS, 0, 0))
+    texts = [text.item for text in compose(TABLE, 0, 2)]
+    assert texts == [text.item for text in compose(item_table(ITEMS[::-1], list(FOLDS.values())[::-1]), 0, 2)]
+    assert texts != [text.item for text in compose(TABLE, 1, 2)]
+    assert not list(compose(TABLE, 0, 0))
 
 
 def test_a_sentence_fits_its_answer() -> None:

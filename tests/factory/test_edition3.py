@@ -13,6 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +48,7 @@ from mores.studio.data.incoming import Incoming
 from mores.types import Failure
 from tests.cli.conftest import Run, home
 from tests.cli.conftest import mores as command
+from tests.factory.tables import draft_table, item_table
 from tests.factory.test_build import put, quiz, survey
 from tests.factory.test_compose import chinese, facts
 from tests.factory.test_model_errors import answer as written
@@ -173,13 +175,13 @@ def test_several_facts_in_another_language_are_asked_for_in_it() -> None:
         asked(f"대한민국에서 {n}월에 인기 있는 음식은 무엇인가요?", f"음식{n}", "ko", id=str(n), region="KR")
         for n in range(1, 9)
     ]
-    texts = list(compose(items, {item.name: 0 for item in items}, 0, 2, 3))
+    texts = list(compose(item_table(items), 0, 2, 3))
     assert texts
     for text in texts:
         assert text.item.language == "ko"
         assert "대한민국" in text.item.question
         assert not any("a" <= sign <= "z" for sign in text.item.question.lower())
-    assert not list(compose(items, {item.name: 0 for item in items}, 0, 2)), "none in edition 2"
+    assert not list(compose(item_table(items), 0, 2)), "none in edition 2"
 
 
 @pytest.mark.slow
@@ -343,18 +345,20 @@ def drafts_with_tell_tale(count: int = 600) -> list[Draft]:
 def test_words_are_balanced_one_by_one() -> None:
     unbalanced_words = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "built.py"))["unbalanced_words"]
     drafts = drafts_with_tell_tale()
-    fold_of = {draft.item.name: int(draft.item.id) % 10 for draft in drafts}
+    items = item_table({draft.item.id: draft.item for draft in drafts}.values(), [n % 10 for n in range(600)])
     assert "rarely" in unbalanced_words((draft.correct, draft.answer) for draft in drafts)
-    group_of = {draft.item.name: draft.item.name for draft in drafts}
-    kept = balance_words(drafts, fold_of, group_of, 0)
+    table = draft_table(items, drafts)
+    rows = balance_words(table, np.arange(len(table)), 0)
+    kept = [table[row] for row in rows.tolist()]
     assert unbalanced_words((draft.correct, draft.answer) for draft in kept) == {}
     assert len(kept) > 600, "no more is left out than needed"
     assert any("rarely" in draft.answer for draft in kept)
-    for first, second in zip(kept[::2], kept[1::2], strict=True):
-        assert first.correct
-        assert not second.correct
-        assert fold_of[first.item.name] == fold_of[second.item.name]
-    assert kept == balance_words(drafts[::-1], fold_of, group_of, 0)
+    for first, second in zip(rows[::2], rows[1::2], strict=True):
+        assert table.correct[first]
+        assert not table.correct[second]
+        assert table.fold[first] == table.fold[second]
+    other = draft_table(items, drafts[::-1])
+    assert kept == [other[row] for row in balance_words(other, np.arange(len(other)), 0).tolist()]
     counts = Counter(word for draft in kept for word in set(draft.answer.lower().rstrip(".").split()))
     assert counts["people"] == len(kept) >= OFTEN
 

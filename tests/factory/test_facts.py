@@ -21,6 +21,7 @@ from mores.factory.recipe import BuildRecipe
 from mores.io import read_records
 from mores.search.base import Query
 from mores.search.corpus import Corpus
+from tests.factory.tables import item_table
 from tests.factory.test_build import put, quiz, survey
 
 
@@ -55,7 +56,7 @@ def test_a_fact_has_its_answers_and_what_an_english_question_asks_for() -> None:
         changed(question, language="es"), changed(question, language=None), changed(question, task=Task.IMPERSONATION),
         changed(question, task=Task.GENERATION),
     ]  # fmt: skip
-    every = CorrectFacts([question, *others], {"s/1": "g"}, {"s/1": "train"})
+    every = CorrectFacts(item_table([question, *others]), range(5))
     answers = ("a b", "c", "d", "e")
     assert [(fact.answers, fact.subject) for fact in every] == [
         (answers, "a snack in Peru"), (answers, None), (answers, None), (answers, None), ((), None),

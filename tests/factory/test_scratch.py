@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mores.factory import scratch
+from mores.factory.drafts import Draft
+from mores.factory.items import SourceItem, Task
+from mores.factory.table import DraftTable, ItemTable
 
 
 @pytest.mark.parametrize("in_memory", [1 << 20, 100])
 def test_a_shelf_gives_back_what_was_put_there(in_memory: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch, "IN_MEMORY", in_memory)
     shelf = scratch.Shelf[tuple[str, int]]()
-    places = [shelf.put(("ö" * number, number)) for number in range(100)]
-    file = shelf.file
-    del shelf  # the places keep it
+    places = [shelf.put(("ö" * number, number)) for number in range(50)]
+    assert shelf.take(places[3]) == ("ööö", 3)
+    places += [shelf.put(("ö" * number, number)) for number in range(50, 100)]
     for number in (99, 0, 42, 42):
-        assert places[number].take() == ("ö" * number, number)
-    places.clear()
+        assert shelf.take(places[number]) == ("ö" * number, number)
+    file = shelf.file
+    del shelf
     assert file.closed
+
+
+def test_texts_and_numbers_come_back_as_they_were() -> None:
+    texts, numbers = scratch.TextFile(), scratch.NumberFile()
+    every = ["", "tea", "\ud800 half an emoji", "茶", ""]
+    for text in every:
+        texts.append(text)
+    assert [texts[place] for place in range(5)] == every
+    numbers.add(np.arange(3))
+    numbers.add(np.zeros(0, np.int64))
+    numbers.add(np.array([2**31 - 1]))
+    assert [block.tolist() for block in numbers] == [[0, 1, 2], [], [2**31 - 1]] == [b.tolist() for b in numbers]
+
+
+def test_a_table_gives_back_its_items_and_drafts() -> None:
+    item = SourceItem(source="a/b", id="c/d", task=Task.QA, question="?", answer="x", options=("y", "x"), wrong=("y",))
+    items = ItemTable([item, other := item.model_copy(update={"id": "0", "unit": "u", "region": "KE"})])
+    items.put_in(np.array([0, 1]), np.array([3, 4]))
+    assert (items[0], items[1], items.id(0), items.rank.tolist()) == (item, other, "c/d", [1, 0])
+    text = item.model_copy(update={"id": "text"})
+    assert items.append(text, (1, 0)) == 2
+    assert (items.fold[2], items.group[2], items.parts(2), items.parts(1)) == (4, 2, (1, 0), (1,))
+    drafts = [Draft(item, Task.QA, "y", "hard"), Draft(other, Task.QA, "x", "correct")]
+    drafts.append(Draft(text, Task.GENERATION, "both", "correct", form="composed", parts=("a/b/0", "a/b/c/d")))
+    table = DraftTable(items)
+    for place, draft in enumerate(drafts):
+        table.append(place, draft)
+    assert [table[row] for row in range(3)] == drafts
+    assert table.keys(np.arange(3)) == [draft.key for draft in drafts]
+    assert (table.option.tolist(), table.fold.tolist()) == ([0, 1, 0], [3, 4, 4])
+    assert {key: rows.tolist() for key, rows in table.by_stratum().items()} == {
+        ("a/b", Task.QA, "answer"): [0, 1], ("a/b", Task.GENERATION, "composed"): [2],
+    }  # fmt: skip

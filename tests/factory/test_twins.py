@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 
 from mores.factory.items import SourceItem, Task
 from mores.factory.shortcut import char_ngrams
-from mores.factory.split import LARGEST, count_leaks, groups, near_twins
+from mores.factory.split import LARGEST, count_leaks, groups
+from mores.factory.split import near_twins as find
+from mores.factory.table import ItemTable
 
 SYLLABLES = ["ka", "mo", "ri", "tu", "sen", "pol", "dra", "vi", "hu", "ban"]
 
@@ -23,7 +26,19 @@ def sentence(draw: random.Random, words: int = 8) -> str:
 
 
 def joined(items: list[SourceItem]) -> dict[str, str]:
-    return groups(items, ((pair.first[0], pair.second[0]) for pair in near_twins(items)))
+    table = ItemTable(items)
+    found = groups(table, find(table)).tolist()
+    return {name: table.names[place] for name, place in zip(table.names, found, strict=True)}
+
+
+def near_twins(items: list[SourceItem]) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The names of the items of both texts of each pair."""
+    twins = find(table := ItemTable(items))
+    owners: dict[int, list[str]] = defaultdict(list)
+    for name, text in sorted(zip(table.names, twins.text.tolist(), strict=True)):
+        owners[text].append(name)
+    pairs = zip(twins.first.tolist(), twins.second.tolist(), strict=True)
+    return [(tuple(owners[first]), tuple(owners[second])) for first, second in pairs]
 
 
 def test_two_wordings_of_a_question_are_twins_also_across_sources() -> None:
@@ -80,12 +95,12 @@ def test_twins_that_a_split_parts_are_counted() -> None:
     draw = random.Random(6)
     text = sentence(draw, 12)
     pair = [item("a", text), item("b", f"{text} mo"), item("same", text, "a"), item("far", sentence(draw))]
-    twins = near_twins(pair)
-    apart = {"quiz/a": "test", "quiz/same": "test", "quiz/b": "train", "quiz/far": "train"}
-    assert count_leaks(twins, apart) == 2
-    assert count_leaks(twins, apart | {"quiz/b": "dev"}) == 0
-    assert count_leaks(twins, apart | {"quiz/b": "test"}) == 0
-    assert count_leaks(twins, apart | {"quiz/a": "train", "quiz/same": "train", "quiz/b": "test"}) == 1
+    twins = find(ItemTable(pair))
+    train, dev, test = 0, 7, 9
+    assert count_leaks(twins, np.array([test, train, test, train])) == 2
+    assert count_leaks(twins, np.array([test, dev, test, train])) == 0
+    assert count_leaks(twins, np.array([test, test, test, train])) == 0
+    assert count_leaks(twins, np.array([train, test, train, train])) == 1
 
 
 @pytest.mark.parametrize("text", ["", "x", "\ud800", "a\0b", "𝔸𝔹"])

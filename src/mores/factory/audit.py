@@ -68,9 +68,9 @@ class Auditor(NamedTuple):
 
 def audit_texts(
     auditors: Iterable[tuple[str, Auditor]],
-    texts: Iterable[str],
-    correct: Sequence[bool],
-    folds: Sequence[int],
+    texts: Callable[[list[int]], Iterable[str]],
+    correct: Sequence[bool] | Labels,
+    folds: Sequence[int] | Integers,
     parts: Mapping[str, Integers],
 ) -> dict[str, dict[str, Shortcut]]:
     """Return the result of each classifier in each part, which is given by the places of its texts."""
@@ -78,8 +78,7 @@ def audit_texts(
     thinned = {part: thin(rows) for part, rows in parts.items()}
     looked_at = np.unique(np.concatenate(list(thinned.values())))
     labels, fold_of = np.asarray(correct, dtype=bool)[looked_at], np.asarray(folds, dtype=np.int64)[looked_at]
-    read = set(looked_at.tolist())
-    chosen = [text for place, text in enumerate(texts) if place in read]
+    chosen = list(texts(looked_at.tolist()))
     places = {part: np.searchsorted(looked_at, rows) for part, rows in thinned.items()}
     for name, auditor in auditors:
         seen = SeenTexts(auditor.look(chosen), labels, fold_of)

@@ -17,15 +17,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 
 import numpy as np
 
-from mores.factory.drafts import Draft, draw
-from mores.factory.items import Task
+from mores.factory.drafts import Stratum, draw
 from mores.factory.shortcut import ROUNDS as STEPS
 from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold, see
 from mores.factory.split import normalise
+from mores.factory.table import DraftTable
 
 ROUNDS = 6
 ENOUGH = 0.02
@@ -33,124 +34,142 @@ ENOUGH = 0.02
 CALIPER, NEAR = 10, 4
 """A pair differs by at most a tenth of a standard deviation of the odds, or by what `NEAR` drafts of a cell span."""
 
-Folds = Mapping[str, int]
-"""The fold of each item, by `source/id`."""
 
-
-def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # noqa: ARG001 - one signature for all
+def paper(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
     """Return one correct and one wrong answer of each item that has both."""
-    chosen: list[Draft] = []
-    for of_item in _group(drafts, lambda d: d.item.id):
-        wrong = _drawn((d for d in of_item if not d.correct), seed)
-        if wrong:
-            chosen += [next(d for d in of_item if d.correct), wrong[0]]
-    return chosen
+    rank, correct = drafts.items.rank[drafts.place[rows]], drafts.correct[rows]
+    wrong = np.flatnonzero(~correct)
+    first_wrong = wrong[np.lexsort((drafts.draws(rows[wrong], seed), rank[wrong]))]
+    of_wrong, at_wrong = np.unique(rank[first_wrong], return_index=True)
+    right = np.flatnonzero(correct)
+    of_right, at_right = np.unique(rank[right], return_index=True)
+    _, in_right, in_wrong = np.intersect1d(of_right, of_wrong, assume_unique=True, return_indices=True)
+    pairs = rows[right[at_right[in_right]]], rows[first_wrong[at_wrong[in_wrong]]]
+    return np.stack(pairs, axis=1).ravel()
 
 
-def shortcut_free(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
+def shortcut_free(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
     """Return as many correct as wrong answers, which cannot be told apart without the instruction."""
-    by_fold = _group(drafts, lambda d: str(folds[d.item.name]))
-    matched = [draft for of_fold in by_fold for draft in _match_texts(of_fold, seed)]
-    used = {d.key for d in matched}
-    busy = {d.item.id for d in matched if not d.correct}
-    rest = [d for d in drafts if d.key not in used and (d.correct or d.item.id not in busy)]
-    return matched + _match_looks(rest, folds, seed)
+    fold, busy = drafts.fold[rows], np.zeros(len(drafts.items), bool)
+    matched = np.concatenate([_match_texts(drafts, rows[fold == of], seed) for of in np.unique(fold)])
+    busy[drafts.place[matched[~drafts.correct[matched]]]] = True
+    used = np.isin(drafts.sortable_key[rows], drafts.sortable_key[matched])
+    rest = rows[~used & (drafts.correct[rows] | ~busy[drafts.place[rows]])]
+    return np.concatenate([matched, _match_looks(drafts, rest, seed)])
 
 
-SAMPLINGS: dict[str, Callable[[Sequence[Draft], Folds, int], list[Draft]]] = {
+SAMPLINGS: dict[str, Callable[[DraftTable, Integers, int], Integers]] = {
     "paper": paper,
     "shortcut-free": shortcut_free,
 }
-"""Each returns pairs, one after the other: a correct and a wrong draft of one fold."""
+"""Each returns pairs, one after the other: a correct and a wrong draft of one fold, as their rows."""
 
 
-def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
+def _match_texts(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
     """Return texts that are both, equally often correct and wrong, with at most one wrong answer of an item."""
-    texts = _group(drafts, lambda d: normalise(d.answer))
-    both = [same_text for same_text in texts if 0 < sum(d.correct for d in same_text) < len(same_text)]
-    busy: set[str] = set()
-    chosen: list[Draft] = []
+    by_text: dict[str, list[int]] = defaultdict(list)
+    for row, answer in zip(rows.tolist(), drafts.answers(rows), strict=True):
+        by_text[normalise(answer)].append(row)
+    is_correct, places = drafts.correct, drafts.place
+    both = [by_text[text] for text in sorted(by_text) if 0 < is_correct[by_text[text]].sum() < len(by_text[text])]
+    firsts = list(drafts.answers(same_text[0] for same_text in both))
+    busy: set[int] = set()
+    chosen: list[int] = []
     # The rarest first: they have least choice.
-    for same_text in sorted(both, key=lambda group: (len(group), group[0].answer)):
-        correct = _drawn((d for d in same_text if d.correct), seed)
-        wrong: dict[str, Draft] = {}
-        for draft in _drawn((d for d in same_text if not d.correct and d.item.id not in busy), seed):
-            wrong.setdefault(draft.item.id, draft)
-        pairs = list(zip(correct, wrong.values(), strict=False))
-        busy.update(d.item.id for _, d in pairs)
-        chosen += [draft for pair in pairs for draft in pair]
+    for number in sorted(range(len(both)), key=lambda number: (len(both[number]), firsts[number])):
+        same_text = np.array(both[number])
+        ordered = same_text[np.argsort(drafts.draws(same_text, seed))]
+        wrong: dict[int, int] = {}
+        for row in ordered[~is_correct[ordered]].tolist():
+            if (place := int(places[row])) not in busy:
+                wrong.setdefault(place, row)
+        pairs = list(zip(ordered[is_correct[ordered]].tolist(), wrong.items(), strict=False))
+        busy.update(place for _, (place, _) in pairs)
+        chosen += [row for correct, (_, other) in pairs for row in (correct, other)]
+    return np.array(chosen, np.int64)
+
+
+def _match_looks(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
+    ordered = rows[np.argsort(drafts.sortable_key[rows], kind="stable")]
+    is_correct, item = drafts.correct[ordered], drafts.place[ordered]
+    if is_correct.all() or not is_correct.any():
+        return ordered[:0]
+    everything = see_drafts(drafts, ordered)
+    # With the place among the options: outputs may name it, and sources do not shuffle well.
+    cells = (everything.folds << 16) + drafts.option[ordered]
+    draws = drafts.draws(ordered, seed)
+    chosen = np.arange(len(ordered))
+    odds = out_of_fold(everything, STEPS)
+    for _ in range(ROUNDS):
+        ranked = np.lexsort((draws[chosen], odds, cells[chosen]))
+        count, numbers = len(odds), odds.tolist()  # integers of any size, so that no sum is rounded
+        variance = (count * sum(value * value for value in numbers) - sum(numbers) ** 2) // count**2
+        del numbers
+        span = max(count, CALIPER * NEAR * len(np.unique(cells[chosen])))
+        caliper = math.isqrt(variance) * span // (CALIPER * count)
+        rows, of_row = chosen[ranked], odds[ranked]
+        starts = np.flatnonzero(np.diff(cells[rows], prepend=-1, append=-1)).tolist()
+        busy: set[int] = set()
+        pairs: list[int] = []
+        for start, end in pairwise(starts):
+            in_cell = rows[start:end]
+            looks = in_cell.tolist(), of_row[start:end].tolist(), is_correct[in_cell].tolist(), item[in_cell].tolist()
+            pairs += _pair(zip(*looks, strict=True), busy, caliper)
+        chosen = np.array(sorted(pairs), np.int64)
+        seen = everything.take(chosen)
+        odds = out_of_fold(seen, STEPS)
+        shortcut = gain(odds, seen.correct)
+        if not pairs or shortcut.value <= max(shortcut.error / 2, ENOUGH):
+            break
+    return ordered[pairs]
+
+
+_Candidate = tuple[int, int, bool, int]
+"""Row and odds of a draft, whether it is correct, and its item."""
+
+
+def _pair(ranked: Iterable[_Candidate], busy: set[int], caliper: int) -> list[int]:
+    """Return neighbours in a cell by their odds, one correct and one wrong; each item has at most one wrong answer."""
+    waiting: dict[bool, deque[_Candidate]] = {True: deque(), False: deque()}
+    chosen: list[int] = []
+    for candidate in ranked:
+        row, odds, correct, item = candidate
+        if not correct and item in busy:
+            continue
+        others = waiting[not correct]
+        while others and (odds - others[0][1] > caliper or (correct and others[0][3] in busy)):
+            others.popleft()
+        if not others:
+            waiting[correct].append(candidate)
+            continue
+        other = others.popleft()
+        busy.add(other[3] if correct else item)
+        chosen += (other[0], row)
     return chosen
 
 
-def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
-    ordered = sorted(drafts, key=lambda d: d.key)
-    if not any(d.correct for d in ordered) or all(d.correct for d in ordered):
-        return []
-    everything = see_drafts(ordered, folds)
-    cells = []
-    for d in ordered:  # with the place among the options: outputs may name it, and sources do not shuffle well
-        is_option = d.task is Task.QA and d.answer in d.item.options
-        cells.append((folds[d.item.name], d.item.options.index(d.answer) if is_option else 0))
-    places = [draw(seed, d.key) for d in ordered]
-    rows = np.arange(len(ordered))
-    odds = out_of_fold(everything, STEPS)
-    for _ in range(ROUNDS):
-        candidates = [(cells[row], value, row) for row, value in zip(rows.tolist(), odds.tolist(), strict=True)]
-        order = sorted(candidates, key=lambda c: (*c[:2], places[c[2]]))
-        values, count = odds.tolist(), len(odds)  # integers of any size, so that no sum is rounded
-        variance = (count * sum(value * value for value in values) - sum(values) ** 2) // count**2
-        span = max(count, CALIPER * NEAR * len({cells[row] for row in rows.tolist()}))
-        pairs = _pair(order, ordered, math.isqrt(variance) * span // (CALIPER * count))
-        rows = np.sort(pairs)
-        seen = everything.take(rows)
-        odds = out_of_fold(seen, STEPS)
-        shortcut = gain(odds, seen.correct)
-        if not len(rows) or shortcut.value <= max(shortcut.error / 2, ENOUGH):
-            break
-    return [ordered[row] for row in pairs]
-
-
-_Candidate = tuple[tuple[int, int], int, int]
-"""Fold and option, odds and row of a draft."""
-
-
-def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> Integers:
-    """Return neighbours in a cell by their odds, one correct and one wrong; each item has at most one wrong answer."""
-    waiting: dict[bool, deque[_Candidate]] = {True: deque(), False: deque()}
-    busy: set[str] = set()
-    chosen: list[int] = []
-    for cell, odds, row in ranked:
-        draft = drafts[row]
-        if _taken(draft, busy):
-            continue
-        others = waiting[not draft.correct]
-        while others and (others[0][0] != cell or odds - others[0][1] > caliper or _taken(drafts[others[0][2]], busy)):
-            others.popleft()
-        if not others:
-            waiting[draft.correct].append((cell, odds, row))
-            continue
-        pair = (others.popleft()[2], row)
-        busy.update(drafts[member].item.id for member in pair if not drafts[member].correct)
-        chosen += pair
-    return np.array(chosen, dtype=np.int64)
-
-
-def _taken(draft: Draft, busy: set[str]) -> bool:
-    return not draft.correct and draft.item.id in busy
-
-
-def see_drafts(drafts: Sequence[Draft], folds: Folds) -> SeenTexts:
+def see_drafts(drafts: DraftTable, rows: Integers) -> SeenTexts:
     """Return the answers, labels and folds of drafts, as the shortcut audit sees them."""
-    return see([d.answer for d in drafts], [d.correct for d in drafts], [folds[d.item.name] for d in drafts])
+    return see(drafts.answers(rows), drafts.correct[rows], drafts.fold[rows])
 
 
-def _group(drafts: Iterable[Draft], key: Callable[[Draft], str]) -> list[list[Draft]]:
-    """Return drafts with the same key together, in the order of the keys."""
-    groups: dict[str, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        groups[key(draft)].append(draft)
-    return [groups[name] for name in sorted(groups)]
+def limit(drafts: DraftTable, chosen: Mapping[Stratum, Integers], *, most: int, seed: int) -> Integers:
+    """Return at most `most` drafts of a source, in the pairs that a sampling made, in equal shares for its strata.
 
-
-def _drawn(drafts: Iterable[Draft], seed: int) -> list[Draft]:
-    return sorted(drafts, key=lambda d: draw(seed, d.key))
+    The rest of a stratum's share goes to the strata with soft errors, which are smaller.
+    """
+    kept = [np.zeros(0, np.int64)]
+    soft = drafts.soft
+    for source in sorted({stratum[0] for stratum in chosen}):
+        strata = [chosen[key].reshape(-1, 2) for key in sorted(chosen) if key[0] == source]
+        strata.sort(key=lambda pairs: (bool(soft[pairs].any()), len(pairs)))
+        room, left = most // 2, len(strata)
+        equal = room // left
+        for pairs in strata:
+            share = room // left if soft[pairs].any() else equal
+            keys = drafts.keys(pairs.ravel())
+            draws = [draw(seed, "limit", *pair) for pair in zip(keys[::2], keys[1::2], strict=True)]
+            taken = pairs[sorted(range(len(pairs)), key=draws.__getitem__)[:share]]
+            room, left = room - len(taken), left - 1
+            kept.append(taken.ravel())
+    return np.concatenate(kept)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gc
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
+from sys import intern
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -19,20 +23,21 @@ from mores.engine.progress import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts, thin
-from mores.factory.balance import SAMPLINGS, see_drafts
+from mores.factory.balance import SAMPLINGS, limit, see_drafts
 from mores.factory.compose import can_be_told, compose, text_drafts
-from mores.factory.drafts import Draft, Form, Stratum, cap, drafts, draw, limit, word
+from mores.factory.drafts import Draft, Form, Stratum, cap, drafts, draw, word
 from mores.factory.errors.rules import SINGLE, Pool, RankedEdits, apply, find_edits, first_edits
 from mores.factory.errors.rules.soundness import with_capitals, without_accepted
-from mores.factory.facts import CorrectFact, CorrectFacts, once
+from mores.factory.facts import CorrectFact, CorrectFacts
 from mores.factory.gold import ChangedText, Gold
 from mores.factory.items import SourceItem
 from mores.factory.recipe import BuildRecipe, first_available
 from mores.factory.scratch import Shelf
 from mores.factory.shortcut import Integers, Shortcut, audit
 from mores.factory.sources.people import only_people
-from mores.factory.split import SPLITS, count_leaks, folds, groups, near_twins
+from mores.factory.split import SPLIT_OF, SPLITS, count_leaks, folds, groups, near_twins
 from mores.factory.statement import Statement, norm_of
+from mores.factory.table import DraftTable, ItemTable
 from mores.factory.validation import ValidationRate
 from mores.factory.words import balance_words
 from mores.factory.work import StageStore
@@ -76,46 +81,47 @@ class BuildSession:
     """The result of `revisions`, if it is known already."""
 
 
-SPLIT_OF = {fold: split for split, folds_of_split in SPLITS.items() for fold in folds_of_split}
-
-
 class Golds:
     """The chosen drafts as pairs, worded anew each time they are iterated over, so that they need no memory."""
 
-    def __init__(
-        self, chosen: list[Draft], group_of: dict[str, str], fold_of: dict[str, int], recipe: BuildRecipe
-    ) -> None:
-        self._chosen = sorted(chosen, key=lambda d: (d.item.source, d.item.id, d.task, d.key))
-        self._group_of, self._fold_of, self._recipe = group_of, fold_of, recipe
+    def __init__(self, drafts: DraftTable, rows: Integers, recipe: BuildRecipe) -> None:
+        items, tasks = drafts.items, np.array([str(task) for _, task, _ in drafts.strata] or [""])
+        places = np.unique(drafts.place[rows])
+        in_order = sorted(places.tolist(), key=lambda place: (items.sources[items.source_of[place]], items.id(place)))
+        rank = np.zeros(len(items), np.int64)
+        rank[in_order] = np.arange(len(in_order))
+        by = drafts.sortable_key[rows], tasks[drafts.stratum[rows]], rank[drafts.place[rows]]
+        self.rows = rows[np.lexsort(by)]
+        """The drafts, in the order of the pairs."""
+        self._drafts, self._recipe = drafts, recipe
 
     def __len__(self) -> int:
-        return len(self._chosen)
+        return len(self.rows)
 
     def __iter__(self) -> Iterator[Gold]:
-        wrapper = _wrapper(self._recipe)
-        for draft in self._chosen:
-            gold = word(draft, wrapper)
-            place = {"group": self._group_of[gold.item], "split": SPLIT_OF[self._fold_of[gold.item]]}
-            yield gold.model_copy(update=place)
+        wrapper, items = _wrapper(self._recipe), self._drafts.items
+        for row, place in zip(self.rows.tolist(), self._drafts.place[self.rows].tolist(), strict=True):
+            gold = word(self._drafts[row], wrapper)
+            update = {"group": items.names[items.group[place]], "split": SPLIT_OF[items.fold[place]]}
+            yield gold.model_copy(update=update)
 
-    @property
-    def drafts(self) -> Sequence[Draft]:
-        """The drafts, in the order of the pairs."""
-        return self._chosen
-
-    def texts(self) -> Iterator[str]:
-        """Yield the output text of each draft."""
+    def texts(self, places: Iterable[int]) -> Iterator[str]:
+        """Yield the output texts of some of the pairs."""
         wrapper = _wrapper(self._recipe)
-        for draft in self._chosen:
+        for place in places:
+            draft = self._drafts[int(self.rows[place])]
             worded = draft.worded
             yield worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
 
     def facts(self) -> CorrectFacts:
         """Return the facts of the items that the pairs are made of; opinions are not facts."""
-        split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
-        told = (item for draft in self._chosen for item in draft.parts or (draft.item,))
-        items = (item for item in told if datasets.has_facts(item.source))
-        return CorrectFacts(once(items), self._group_of, split_of)
+        items, told = self._drafts.items, set[int]()
+        for place in np.unique(self._drafts.place[self.rows]).tolist():
+            told.update(items.parts(place))
+        has_facts = [datasets.has_facts(source) for source in items.sources]
+        sources = items.source_of
+        known = (place for place in told if has_facts[sources[place]])
+        return CorrectFacts(items, sorted(known, key=lambda place: (items.sources[sources[place]], items.id(place))))
 
 
 class Grouping(Record):
@@ -185,43 +191,35 @@ def build(
     session = session or BuildSession()
     built = Built([], {}, {}, [], {}, [], {})
     items = _load(recipe, data, commercial, built, session)
-    group_of, fold_of = _grouped(recipe, items, built, session)
-    strata: dict[Stratum, list[Draft]] = defaultdict(list)
-    changes = Shelf[ChangedText]()
-    for draft in _drafts(recipe, items, fold_of, built, session):
-        change = draft.change
-        light = replace(draft, change=changes.put(change)) if isinstance(change, ChangedText) else draft
-        strata[draft.stratum].append(light)
-        if draft.parts:  # a text of several items, which lie in one fold
-            group_of[draft.item.name], fold_of[draft.item.name] = draft.item.name, fold_of[draft.parts[0].name]
-    golds = Golds(_choose(recipe, strata, (group_of, fold_of), built, session), group_of, fold_of, recipe)
+    _put_in_groups(recipe, items, built, session)
+    drafts = DraftTable(items)
+    for place, draft in _drafts(recipe, items, built, session):
+        drafts.append(place, draft)
+    golds = Golds(drafts, _choose(recipe, drafts, built, session), recipe)
     built.golds, built.facts = golds, golds.facts()
     if len(golds):  # by classifiers that were not used for balancing, on whole texts
-        chosen = golds.drafts
         chosen_auditors = AUDITORS if recipe.edition == 2 else AUDITORS | {"word pairs": WORD_PAIRS}
         auditors = session.progress.track("auditing texts", chosen_auditors.items(), len(chosen_auditors))
-        correct, folds_of = [draft.correct for draft in chosen], [fold_of[draft.item.name] for draft in chosen]
-        make = partial(audit_texts, auditors, golds.texts(), correct, folds_of, _parts(chosen))
+        correct, fold, parts = drafts.correct[golds.rows], drafts.fold[golds.rows], _parts(drafts, golds.rows)
+        make = partial(audit_texts, auditors, golds.texts, correct, fold, parts)
         kind = dict[str, dict[str, Shortcut]]
-        built.audits = session.work.keep("auditing texts", _inputs(chosen, fold_of), kind, make)
+        built.audits = session.work.keep("auditing texts", _inputs(drafts, golds.rows), kind, make)
     return built
 
 
-def _grouped(
-    recipe: BuildRecipe, items: list[SourceItem], built: Built, session: BuildSession
-) -> tuple[dict[str, str], dict[str, int]]:
-    """Return the group and the fold of each item."""
-    twins = near_twins(session.progress.track("grouping", items, len(items)))
-    group_of = groups(items, ((pair.first[0], pair.second[0]) for pair in twins))
-    fold_of_group = folds(items, group_of, recipe.seed)
-    fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
-    split_of = {name: SPLIT_OF[fold] for name, fold in fold_of.items()}
-    sizes = Counter(group_of.values())
-    tested = sum(split == "test" for split in split_of.values())
+def _put_in_groups(recipe: BuildRecipe, items: ItemTable, built: Built, session: BuildSession) -> None:
+    """Put each item in a group and a fold."""
+    twins = near_twins(items, session.progress)
+    group = groups(items, twins)
+    fold = folds(items, group, recipe.seed)
+    sizes = np.bincount(group)
     built.grouping = Grouping(
-        groups=len(sizes), largest=max(sizes.values()), tested=tested, twins=count_leaks(twins, split_of)
+        groups=int(np.count_nonzero(sizes)),
+        largest=int(sizes.max()),
+        tested=int(np.isin(fold, SPLITS["test"]).sum()),
+        twins=count_leaks(twins, fold),
     )
-    return group_of, fold_of
+    items.put_in(group, fold)
 
 
 def _wrapper(recipe: BuildRecipe) -> Wrapper:
@@ -242,16 +240,20 @@ def revisions(recipe: BuildRecipe, data: Path | None, commercial: bool) -> dict[
     return result
 
 
-_FIELDS = set(SourceItem.model_fields)
-"""One set for all items: one of its own takes as much as half of an item."""
+class _Read(NamedTuple):
+    """A shelved item, as the cap asks for it."""
+
+    source: str
+    id: str
+    stratum: str
+    has_norm: bool
+    where: int
 
 
-def _load(
-    recipe: BuildRecipe, data: Path | None, commercial: bool, built: Built, session: BuildSession
-) -> list[SourceItem]:
+def _load(recipe: BuildRecipe, data: Path | None, commercial: bool, built: Built, session: BuildSession) -> ItemTable:
     available = _available(recipe, data)
     known = revisions(recipe, data, commercial) if session.revisions is None else session.revisions
-    items: list[SourceItem] = []
+    items = ItemTable()
     for line in recipe.sources:
         name = first_available(line, available)
         if name is None:
@@ -259,21 +261,36 @@ def _load(
             continue
         problems: list[InputError] = []
         read, field_name = _read(name, recipe, data, commercial, problems)
-        reading = session.progress.track(f"reading {name}", read)
-        of_source = cap(reading, attrgetter(field_name), seed=recipe.seed, most=recipe.cap)
+        reading = (
+            _Read(
+                intern(item.source),
+                item.id,
+                intern(getattr(item, field_name) or ""),
+                item.norm is not None,
+                items.shelve(item),
+            )
+            for item in session.progress.track(f"reading {name}", read)
+        )
+        of_source = cap(reading, attrgetter("stratum"), seed=recipe.seed, most=recipe.cap)
         built.problems += problems
         for source, count in Counter(item.source for item in of_source).items():
             built.items[source], built.bad[source] = count, len(problems)
             built.revisions[source] = known[name]
-        items += (SourceItem.model_construct(_FIELDS, **item.__dict__) for item in of_source)
-        norms = (norm_of(item, draw(recipe.seed, "norm", item.unit or item.id)) for item in of_source)
-        items += {norm.id: norm for norm in norms if norm}.values()
-    if not items:
+        norms: dict[str, SourceItem] = {}
+        for head in of_source:
+            place = items.take_up(head.where, head.source, head.id)
+            item = items[place] if head.has_norm else None
+            if item and (norm := norm_of(item, draw(recipe.seed, "norm", item.unit or item.id))):
+                norms[norm.id] = norm
+        for norm in norms.values():
+            items.append(norm)
+    if not len(items):
         reason = f"found none of its sources ({', '.join(recipe.sources)}); name the folder that holds them"
         raise InputError(f"{recipe.name}: {reason}", setting="data")
-    names = Counter((item.source, item.id) for item in items)
-    if twice := next((name for name, number in names.items() if number > 1), None):
-        raise InputError(f"{twice[0]}: duplicate id {twice[1]!r}; give each item of a source its own id")
+    for first, second in pairwise(items.order.tolist()):
+        if items.names[first] == items.names[second]:
+            source = items.sources[items.source_of[first]]
+            raise InputError(f"{source}: duplicate id {items.id(first)!r}; give each item of a source its own id")
     return items
 
 
@@ -316,61 +333,67 @@ def _with_codes(path: str, item: SourceItem) -> SourceItem:
         raise InputError(f"{path}: item {item.id!r}: {error}") from error
 
 
-def _drafts(
-    recipe: BuildRecipe, items: list[SourceItem], fold_of: Mapping[str, int], built: Built, session: BuildSession
-) -> Iterator[Draft]:
+def _drafts(recipe: BuildRecipe, items: ItemTable, built: Built, session: BuildSession) -> Iterator[tuple[int, Draft]]:
+    """Yield all drafts, with the place of the item of each."""
     if recipe.soft == "none":
-        yield from (draft for item in items for draft in drafts(item))
+        yield from ((place, draft) for place, item in enumerate(items) for draft in drafts(item))
         return
     written = list(_by_model(recipe, items, built, session)) if recipe.soft in ("model", "both") else []
     if recipe.soft in ("rules", "both"):
         # A correct pair beside which a model wrote an error is balanced with that, and is in the dataset only once.
-        used = {(draft.item.name, draft.task) for draft in written}
-        for draft in _by_rules(recipe, items, fold_of, session):
-            if draft.kind != "correct" or draft.form != "answer" or (draft.item.name, draft.task) not in used:
-                yield draft
+        used = {(place, draft.task) for place, draft in written}
+        for place, draft in _by_rules(recipe, items, session):
+            if draft.kind != "correct" or draft.form != "answer" or (place, draft.task) not in used:
+                yield place, draft
     else:
-        yield from (draft for item in items if item.wrong for draft in drafts(item))
+        yield from ((place, draft) for place, item in enumerate(items) if item.wrong for draft in drafts(item))
     yield from written
 
 
-def _by_rules(
-    recipe: BuildRecipe, items: list[SourceItem], fold_of: Mapping[str, int], session: BuildSession
-) -> Iterator[Draft]:
+def _by_rules(recipe: BuildRecipe, items: ItemTable, session: BuildSession) -> Iterator[tuple[int, Draft]]:
     pool = Pool(session.progress.track("collecting names", items, len(items)))
     edition = recipe.edition
-    known: dict[str, RankedEdits] = {}
+    shelf, shelved = Shelf[RankedEdits](), array("q", [-1]) * len(items)
 
-    def make(statement: Statement) -> Iterator[ChangedText]:
+    def make(place: int, statement: Statement) -> Iterator[ChangedText]:
         found = find_edits(statement, pool, recipe.seed, edition=edition)
         if recipe.compose and can_be_told(statement):
-            known[statement.item.name] = first_edits(found)
+            shelved[place] = shelf.put(first_edits(found))
         # A sentence may state a wrong answer of the source from edition 3 on; then only its words are marked.
         if edition == 2 or not statement.after:
             found = [pair for pair in found if pair[0] in SINGLE]
         return apply(statement, found, recipe.seed, recipe.errors)
 
-    for item in session.progress.track("making errors", items, len(items)):
-        yield from drafts(item, make, recipe.seed, edition)
-    texts = compose(items, fold_of, recipe.seed, recipe.compose, edition)
-    for text in session.progress.track("composing texts", texts):
-        yield from text_drafts(text, pool, recipe.seed, recipe.errors, edition, known)
+    def known(place: int) -> RankedEdits | None:
+        return shelf.take(shelved[place]) if shelved[place] >= 0 else None
+
+    for place, item in enumerate(session.progress.track("making errors", items, len(items))):
+        for draft in drafts(item, partial(make, place), recipe.seed, edition):
+            yield place, draft
+    for text in session.progress.track("composing texts", compose(items, recipe.seed, recipe.compose, edition)):
+        place = items.append(text.item, text.places)
+        for draft in text_drafts(text, pool, recipe.seed, recipe.errors, edition, known):
+            yield place, draft
 
 
-def _by_model(recipe: BuildRecipe, items: list[SourceItem], built: Built, session: BuildSession) -> Iterator[Draft]:
+def _by_model(
+    recipe: BuildRecipe, items: ItemTable, built: Built, session: BuildSession
+) -> Iterator[tuple[int, Draft]]:
     if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")
-    plain, correct = {item.name: item for item in items}, pairs_to_soften(recipe, items)
+    place_of, correct = {name: place for place, name in enumerate(items.names)}, pairs_to_soften(recipe, items)
     inputs = (gold.model_dump_json() for gold in correct)
     softened = session.work.keep(SOFT, inputs, Softened, lambda: soften(correct))
     built.failures, built.dropped, built.softened = softened.failures, softened.dropped, softened
     with_errors = {gold.item for gold in softened.golds}
     form: Form = "written" if recipe.soft == "both" else "answer"
     for gold in [*(gold for gold in correct if gold.item in with_errors), *softened.golds]:
-        yield Draft(plain[gold.item], gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold, form=form)
+        place = place_of[gold.item]
+        draft = Draft(items[place], gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold, form=form)
+        yield place, draft
 
 
-def pairs_to_soften(recipe: BuildRecipe, items: Iterable[SourceItem]) -> list[Gold]:
+def pairs_to_soften(recipe: BuildRecipe, items: ItemTable) -> list[Gold]:
     """Return the correct pairs that a model is to put errors into: those of items without a wrong answer."""
     wrapper = _wrapper(recipe)
     return [word(draft, wrapper) for item in items if not item.wrong for draft in drafts(item)]
@@ -382,90 +405,81 @@ def read_pairs(recipe: BuildRecipe, data: Path | None, commercial: bool, progres
     return pairs_to_soften(recipe, items)
 
 
-def _choose(
-    recipe: BuildRecipe,
-    strata: dict[Stratum, list[Draft]],
-    places: tuple[dict[str, str], dict[str, int]],
-    built: Built,
-    session: BuildSession,
-) -> list[Draft]:
-    """Return the drafts of the dataset; `places` are the groups and folds of items."""
-    fold_of = places[1]
-    sampled: dict[Stratum, list[Draft]] = {}
-    plainly: dict[Stratum, list[Draft]] = {}
-    for key in session.progress.track("balancing", sorted(strata), len(strata)):
-        stratum = strata.pop(key)  # what is left out needs no more memory
-        sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
-        by_key = {draft.key: draft for draft in stratum}
-        stage, inputs = f"balance {' '.join(key)}", _inputs(stratum, fold_of)
-        make = partial(lambda choose: [draft.key for draft in choose()], sample)
-        keys = session.work.keep(stage, inputs, list[str], make)
-        sampled[key] = [by_key[name] for name in keys]
-        plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
+def _choose(recipe: BuildRecipe, drafts: DraftTable, built: Built, session: BuildSession) -> Integers:
+    """Return the drafts of the dataset."""
+    sampled: dict[Stratum, Integers] = {}
+    plainly: dict[Stratum, Integers] = {}
+    strata = sorted(drafts.by_stratum().items())
+    for key, rows in session.progress.track("balancing", strata, len(strata)):
+        make = partial(SAMPLINGS[recipe.sampling], drafts, rows, recipe.seed)
+        sampled[key] = _kept(f"balance {' '.join(key)}", drafts, rows, make, session)
+        plainly[key] = SAMPLINGS["paper"](drafts, rows, recipe.seed)
     if balances_words := recipe.edition > 2 and recipe.sampling == "shortcut-free":
-        sampled = _balance_words(recipe, sampled, places, session, "balancing words")
-    chosen, plain = (limit(some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
+        sampled = _balance_words(recipe, drafts, sampled, session, "balancing words")
+    chosen, plain = (limit(drafts, some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
     if balances_words:  # those that the cap keeps once more
-        limited = _balance_words(recipe, _by_stratum(chosen), places, session, "balancing words again")
-        chosen = [draft for part in limited.values() for draft in part]
-    built.paper_shortcuts = _audits(recipe, plain, fold_of, "auditing the paper's sampling", session)
+        limited = _balance_words(recipe, drafts, drafts.by_stratum(chosen), session, "balancing words again")
+        chosen = np.concatenate(list(limited.values()))
+    built.paper_shortcuts = _audits(recipe, drafts, plain, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
-    built.shortcuts = built.paper_shortcuts if same else _audits(recipe, chosen, fold_of, "auditing", session)
-    before, after = (Counter(d.item.source for part in some.values() for d in part) for some in (plainly, sampled))
-    built.lost = {source: before[source] - after[source] for source in before}
+    built.shortcuts = built.paper_shortcuts if same else _audits(recipe, drafts, chosen, "auditing", session)
+    before, after = map(_count_by_source, (plainly, sampled))
+    built.lost = {source: before[source] - after[source] for source in before if before[source]}
     return chosen
 
 
-def _by_stratum(drafts: Iterable[Draft]) -> dict[Stratum, list[Draft]]:
-    strata: dict[Stratum, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        strata[draft.stratum].append(draft)
-    return strata
+def _count_by_source(sampled: Mapping[Stratum, Integers]) -> Counter[str]:
+    counts = Counter[str]()
+    for (source, *_), rows in sampled.items():
+        counts[source] += len(rows)
+    return counts
+
+
+def _kept(
+    stage: str, drafts: DraftTable, rows: Integers, make: Callable[[], Integers], session: BuildSession
+) -> Integers:
+    """Return the rows that a stage chooses among some, or chose before the build was stopped."""
+    kept = session.work.keep(stage, _inputs(drafts, rows), list[int], lambda: make().tolist())
+    return np.array(kept, np.int64)
 
 
 def _balance_words(
-    recipe: BuildRecipe,
-    sampled: Mapping[Stratum, Sequence[Draft]],
-    places: tuple[dict[str, str], dict[str, int]],
-    session: BuildSession,
-    stage: str,
-) -> dict[Stratum, list[Draft]]:
+    recipe: BuildRecipe, drafts: DraftTable, sampled: Mapping[Stratum, Integers], session: BuildSession, stage: str
+) -> dict[Stratum, Integers]:
     """Return the drafts of each source whose words do not tell correct from wrong."""
-    group_of, fold_of = places
-    chosen: list[Draft] = []
+    chosen = [np.zeros(0, np.int64)]
     sources = sorted({stratum[0] for stratum in sampled})
     for source in session.progress.track(stage, sources, len(sources)):
-        of_source = [draft for key in sorted(sampled) if key[0] == source for draft in sampled[key]]
-        by_key = {draft.key: draft for draft in of_source}
-        make = partial(lambda drafts: [d.key for d in balance_words(drafts, fold_of, group_of, recipe.seed)], of_source)
-        keys = session.work.keep(f"{stage} {source}", _inputs(of_source, fold_of), list[str], make)
-        chosen += [by_key[key] for key in keys]
-    return _by_stratum(chosen)
+        rows = np.concatenate([sampled[key] for key in sorted(sampled) if key[0] == source])
+        make = partial(balance_words, drafts, rows, recipe.seed)
+        chosen.append(_kept(f"{stage} {source}", drafts, rows, make, session))
+    return drafts.by_stratum(np.concatenate(chosen))
 
 
-def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
+def _inputs(drafts: DraftTable, rows: Integers) -> Iterator[str]:
     """Return the inputs of balancing and audits."""
-    return (f"{draft.key} {fold_of[draft.item.name]}" for draft in drafts)
+    folds = drafts.fold[rows].tolist()
+    return (f"{row} {key} {fold}" for row, key, fold in zip(rows.tolist(), drafts.keys(rows), folds, strict=True))
 
 
 def _audits(
-    recipe: BuildRecipe, chosen: list[Draft], fold_of: dict[str, int], stage: str, session: BuildSession
+    recipe: BuildRecipe, drafts: DraftTable, chosen: Integers, stage: str, session: BuildSession
 ) -> dict[str, Shortcut]:
     # From edition 3 on, the guesser reads as many texts as the other classifiers.
-    parts = {name: rows if recipe.edition == 2 else thin(rows) for name, rows in _parts(chosen).items()}
+    parts = {name: rows if recipe.edition == 2 else thin(rows) for name, rows in _parts(drafts, chosen).items()}
 
     def make() -> dict[str, Shortcut]:
         read = np.unique(np.concatenate(list(parts.values())))
-        seen = see_drafts([chosen[place] for place in read.tolist()], fold_of)
+        seen = see_drafts(drafts, chosen[read])
         tracked = session.progress.track(stage, parts.items(), len(parts))
         return {name: audit(seen.take(np.searchsorted(read, rows))) for name, rows in tracked}
 
-    return session.work.keep(stage, _inputs(chosen, fold_of), dict[str, Shortcut], make)
+    return session.work.keep(stage, _inputs(drafts, chosen), dict[str, Shortcut], make)
 
 
-def _parts(chosen: Sequence[Draft]) -> dict[str, Integers]:
-    """Return the places of each source's drafts, and of all."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, draft in enumerate(chosen):
-        places[draft.item.source].append(place)
-    return {source: np.array(places[source]) for source in sorted(places)} | {"all": np.arange(len(chosen))}
+def _parts(drafts: DraftTable, chosen: Integers) -> dict[str, Integers]:
+    """Return the places of each source's drafts among the chosen ones, and of all."""
+    items = drafts.items
+    sources = items.source_of[drafts.place[chosen]]
+    numbers = sorted(np.unique(sources).tolist(), key=items.sources.__getitem__)
+    return {items.sources[n]: np.flatnonzero(sources == n) for n in numbers} | {"all": np.arange(len(chosen))}

@@ -1,6 +1,6 @@
 """Texts of two to five sentences made of several facts, some of them with one to three errors.
 
-    for text in compose(items, fold_of, seed=0, uses=2):
+    for text in compose(items, seed=0, uses=2):
         drafts = list(text_drafts(text, pool, seed=0, most=3))
 
 The facts of a text are of one source, region, language and fold, so that no text joins two splits. English answers are
@@ -12,8 +12,9 @@ seed; none of these depends on the errors. Severities are those of `errors.rules
 from __future__ import annotations
 
 import re
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -23,7 +24,9 @@ from mores.factory.errors.rules import Pool, RankedEdits, change, find_edits, fi
 from mores.factory.errors.rules.edit import UNSPACED, TextEdit, data
 from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
+from mores.factory.scratch import Shelf
 from mores.factory.statement import Statement, bare, other_language, sentence
+from mores.factory.table import ItemTable
 from mores.io.values import read_packaged_toml
 
 SIZES = (2, 3, 3, 4, 4, 5)
@@ -55,6 +58,8 @@ class ComposedText:
     item: SourceItem
     """The text as an item: its answer is the whole text."""
     facts: tuple[Statement, ...]
+    places: tuple[int, ...]
+    """The places of their items."""
     joints: tuple[str, ...]
     """The words before each fact."""
 
@@ -67,31 +72,33 @@ class ComposedText:
         return text, starts
 
 
-def compose(
-    items: Iterable[SourceItem], fold_of: Mapping[str, int], seed: int, uses: int, edition: int = 2
-) -> Iterator[ComposedText]:
+def compose(items: ItemTable, seed: int, uses: int, edition: int = 2) -> Iterator[ComposedText]:
     """Yield texts of the facts of these items; each fact is in at most `uses` of them."""
-    cells: dict[tuple[str, ...], list[Statement]] = defaultdict(list)
-    for item in items if uses else ():
+    shelf, shelved = Shelf[Statement](), array("q", bytes(8 * len(items)))
+    cells: dict[tuple[str, ...], dict[str, array[int]]] = defaultdict(lambda: defaultdict(lambda: array("i")))
+    for place, item in enumerate(items if uses else ()):
         told = item.task is Task.GENERATION
         fact = bare(item) if told else sentence(item, draw(seed, "sentence", item.id), edition)
         if fact is not None and can_be_told(fact):
-            cells[item.source, item.region or "", item.language or "", str(fold_of[item.name])].append(fact)
-    for _, facts in sorted(cells.items(), key=lambda cell: cell[0]):
-        seen: set[frozenset[str]] = set()
+            cell = item.source, item.region or "", item.language or "", str(items.fold[place])
+            cells[cell][_topic_of(item)].append(place)
+            shelved[place] = shelf.put(fact)
+    for _, by_topic in sorted(cells.items(), key=lambda cell: cell[0]):
+        _join_few(by_topic)
+        seen: set[frozenset[int]] = set()
         for use in range(uses):
-            for topic, of_topic in _by_topic(facts):
-                shuffled = sorted(of_topic, key=lambda fact: draw(seed, "text", str(use), fact.item.id))
+            for topic, of_topic in sorted(by_topic.items()):
+                shuffled = sorted(of_topic, key=lambda place: draw(seed, "text", str(use), items.id(place)))
                 start = 0
                 while len(shuffled) - start >= SIZES[0]:  # a single remaining one joins the last portion
-                    size = SIZES[draw(seed, "size", shuffled[start].item.id)[0] % len(SIZES)]
+                    size = SIZES[draw(seed, "size", items.id(shuffled[start]))[0] % len(SIZES)]
                     if len(shuffled) - start - size == 1:
                         size += 1 if size < SIZES[-1] else -1
                     chosen, start = shuffled[start : start + size], start + size
-                    names = frozenset(fact.item.id for fact in chosen)
-                    if names not in seen:
+                    if (names := frozenset(chosen)) not in seen:
                         seen.add(names)
-                        yield _text(chosen, topic, seed, use)
+                        facts = [shelf.take(shelved[place]) for place in chosen]
+                        yield _text(facts, tuple(chosen), topic, seed, use)
 
 
 def can_be_told(statement: Statement) -> bool:
@@ -108,17 +115,17 @@ def text_drafts(
     seed: int,
     most: int,
     edition: int = 2,
-    known: Mapping[str, RankedEdits] | None = None,
+    known: Callable[[int], RankedEdits | None] = lambda _: None,
 ) -> Iterator[Draft]:
     """Yield the text without errors, and with one, two and so on up to `most`, each in another fact.
 
-    `known` has the first edit of each rule for facts by the name of their item; those of others are found anew.
+    `known` returns the first edit of each rule for a fact, by the place of its item; those of others are found anew.
     """
-    parts = tuple(fact.item for fact in text.facts)
+    parts = tuple(fact.item.name for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
     by_fact: list[list[tuple[str, tuple[str, TextEdit]]]] = []
-    for fact in text.facts:
-        edits = known.get(fact.item.name) if known else None
+    for place, fact in zip(text.places, text.facts, strict=True):
+        edits = known(place)
         if edits is None:
             edits = first_edits(find_edits(fact, pool, seed, edition=edition))
         by_fact.append([(pair[1].apply(fact.text), pair) for pair in edits])
@@ -146,22 +153,22 @@ def _join(text: ComposedText, chosen: Mapping[int, ChangedText]) -> ChangedText:
     return ChangedText(answer=answer, correct=text.item.answer, mistakes=tuple(mistakes))
 
 
-def _by_topic(facts: Iterable[Statement]) -> list[tuple[str, list[Statement]]]:
-    """Return the facts of a region by topic; texts about a topic of the source keep it."""
-    by_topic: dict[str, list[Statement]] = defaultdict(list)
-    for fact in facts:
-        topic = question = fact.item.question
-        if fact.item.task is not Task.GENERATION:
-            topic = next((name for name, each in _topics().items() if each.words.search(question)), FALLBACK)
-        by_topic[topic].append(fact)
+def _topic_of(item: SourceItem) -> str:
+    """Return the topic of a fact; texts about a topic of the source keep it."""
+    if item.task is Task.GENERATION:
+        return item.question
+    return next((name for name, each in _topics().items() if each.words.search(item.question)), FALLBACK)
+
+
+def _join_few(by_topic: dict[str, array[int]]) -> None:
+    """Give the facts of topics that are too few for a text to the topic that fits all."""
     few = [topic for topic, of_topic in by_topic.items() if len(of_topic) < SIZES[0] and topic in _topics()]
     for topic in few:
         if topic != FALLBACK:
-            by_topic[FALLBACK] += by_topic.pop(topic)
-    return sorted(by_topic.items())
+            by_topic[FALLBACK].extend(by_topic.pop(topic))
 
 
-def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> ComposedText:
+def _text(facts: Sequence[Statement], places: tuple[int, ...], topic: str, seed: int, use: int) -> ComposedText:
     first = facts[0].item
     key = "\0".join(fact.item.id for fact in facts)
     chance = draw(seed, "composed", str(use), first.source, key)
@@ -181,7 +188,7 @@ def _text(facts: Sequence[Statement], topic: str, seed: int, use: int) -> Compos
     about = {"region": first.region, "language": first.language, "topic": topic if topic in _topics() else first.topic}
     name = f"text:{chance.hex()}"
     blank = SourceItem(source=first.source, id=name, task=task, question=question, answer="-", **about)
-    text = ComposedText(blank, tuple(facts), joints)
+    text = ComposedText(blank, tuple(facts), places, joints)
     answer, _ = text.tell([fact.text for fact in facts])
     return replace(text, item=blank.model_copy(update={"answer": answer}))
 

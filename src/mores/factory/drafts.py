@@ -8,14 +8,13 @@ is composed of several facts (`compose`).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from mores.factory.gold import ChangedText, Gold, Kind, Mistake, Original
 from mores.factory.items import SourceItem, Task
-from mores.factory.scratch import Shelved
 from mores.factory.statement import Statement, bare, sentence
 from mores.factory.wrap import Wrapper
 from mores.types import Error, ErrorReport, Sample, Severity
@@ -38,12 +37,12 @@ class Draft:
     answer: str
     kind: Kind
     maker: str = "source"
-    change: ChangedText | Shelved[ChangedText] | None = None
+    change: ChangedText | None = None
     worded: Gold | None = None
     """The pair, if a model has made it already; it is balanced by its whole text."""
     form: Form = "answer"
-    parts: tuple[SourceItem, ...] = ()
-    """The items of a composed text."""
+    parts: tuple[str, ...] = ()
+    """The names of the items of a composed text."""
     key: str = field(init=False)
     """The same for the same draft, in every run and on every machine."""
 
@@ -86,7 +85,7 @@ def soft(
     task: Task,
     changes: Iterable[ChangedText],
     form: Form = "answer",
-    parts: tuple[SourceItem, ...] = (),
+    parts: tuple[str, ...] = (),
 ) -> Iterator[Draft]:
     """Yield drafts with errors that rules made."""
     for change in changes:
@@ -97,7 +96,7 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
     """Return the draft as an instruction-text pair with its gold report."""
     if draft.worded is not None:
         return draft.worded
-    item, change = draft.item, draft.change.take() if isinstance(draft.change, Shelved) else draft.change
+    item, change = draft.item, draft.change
     wrapped = wrapper.wrap(item, draft.answer, task=draft.task)
     before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
     mistakes = change.mistakes if change else ()
@@ -133,15 +132,25 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
         answer=item.answer if draft.kind == "hard" else None,
         original=Original(instruction=wrapped.instruction, text=f"{before}{change.correct}{after}") if change else None,
         item=item.name,
-        parts=tuple(part.name for part in draft.parts),
+        parts=draft.parts,
     )
 
 
-def cap(
-    items: Iterable[SourceItem], by: Callable[[SourceItem], str | None], *, most: int, seed: int
-) -> list[SourceItem]:
+class Named(Protocol):
+    """An item, or what stands for one."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+
+
+N = TypeVar("N", bound=Named)
+
+
+def cap(items: Iterable[N], by: Callable[[N], str | None], *, most: int, seed: int) -> list[N]:
     """Return at most `most` items, each group in its share (largest remainders), by the seed, in a fixed order."""
-    groups: dict[str, list[SourceItem]] = defaultdict(list)
+    groups: dict[str, list[N]] = defaultdict(list)
     for item in items:
         groups[by(item) or ""].append(item)
     total = sum(map(len, groups.values()))
@@ -150,35 +159,11 @@ def cap(
     shares = {name: len(group) * most / total for name, group in groups.items()}
     counts = {name: int(share) for name, share in shares.items()}
     rest = sorted(groups, key=lambda name: (counts[name] - shares[name], name))[: most - sum(counts.values())]
-    chosen: list[SourceItem] = []
+    chosen: list[N] = []
     for name, group in groups.items():
         ordered = sorted(group, key=lambda item: draw(seed, item.source, item.id))
         chosen += ordered[: counts[name] + (name in rest)]
     return sorted(chosen, key=lambda item: item.id)
-
-
-def limit(chosen: Mapping[Stratum, Sequence[Draft]], *, most: int, seed: int) -> list[Draft]:
-    """Return at most `most` drafts of a source, in the pairs that a sampling made, in equal shares for its strata.
-
-    The rest of a stratum's share goes to the strata with soft errors, which are smaller.
-    """
-    kept: list[Draft] = []
-    for source in sorted({stratum[0] for stratum in chosen}):
-        of_source = [chosen[key] for key in sorted(chosen) if key[0] == source]
-        strata = [list(zip(drafts[::2], drafts[1::2], strict=True)) for drafts in of_source]
-        strata.sort(key=lambda pairs: (_has_soft(pairs), len(pairs)))
-        room, left = most // 2, len(strata)
-        equal = room // left
-        for pairs in strata:
-            share = room // left if _has_soft(pairs) else equal
-            taken = sorted(pairs, key=lambda pair: draw(seed, "limit", pair[0].key, pair[1].key))[:share]
-            room, left = room - len(taken), left - 1
-            kept += [draft for pair in taken for draft in pair]
-    return kept
-
-
-def _has_soft(pairs: Iterable[tuple[Draft, Draft]]) -> bool:
-    return any(draft.kind == "soft" for pair in pairs for draft in pair)
 
 
 def draw(seed: int, *parts: str) -> bytes:

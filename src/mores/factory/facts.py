@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mores.factory.items import SourceItem, Task
-from mores.factory.split import Split
+from mores.factory.split import SPLIT_OF, Split
 from mores.factory.statement import subject_of
+from mores.factory.table import ItemTable
 from mores.types import Record
 
 FACTS = "facts.jsonl"
@@ -92,30 +93,24 @@ def _start(text: str, longest: int) -> str:
 class CorrectFacts:
     """The facts of items, created each time they are iterated over, to save memory."""
 
-    items: list[SourceItem]
-    """Each once, in their order in the file."""
-    group_of: Mapping[str, str]
-    split_of: Mapping[str, Split]
+    items: ItemTable
+    places: Sequence[int]
+    """Those of the items that have a fact here, in their order in the file."""
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.places)
 
     def __iter__(self) -> Iterator[CorrectFact]:
-        for item in self.items:
+        for place in self.places:
+            item = self.items[place]
             yield CorrectFact(
                 id=item.name,
                 text=tell(item),
                 source=item.name,
-                group=self.group_of[item.name],
-                split=self.split_of[item.name],
+                group=self.items.names[self.items.group[place]],
+                split=SPLIT_OF[self.items.fold[place]],
                 language=item.language,
                 region=item.region,
                 answers=_answers(item),
                 subject=subject_of(item),
             )
-
-
-def once(items: Iterable[SourceItem]) -> list[SourceItem]:
-    """Return each item once, by source and id."""
-    by_name = {(item.source, item.id): item for item in items}
-    return [by_name[name] for name in sorted(by_name)]

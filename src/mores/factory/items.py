@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mores.errors import InputError
 from mores.types import Record
@@ -61,6 +61,10 @@ class SourceItem(Record):
     unit: str | None = None
     """What must stay in one split with it where that is more than its id, for example the post that groups judged."""
 
+    def __reduce__(self) -> tuple[Callable[..., SourceItem], tuple[tuple[Any, ...]]]:
+        """Pickle the values alone: they are valid, and a set of its own fields takes as much as half of an item."""
+        return _again, (tuple(map(self.__dict__.__getitem__, SourceItem.model_fields)),)
+
     @property
     def name(self) -> str:
         """`source/id`, as in `Gold.item`."""
@@ -69,6 +73,18 @@ class SourceItem(Record):
     @property
     def is_english(self) -> bool:
         return (self.language or "").split("-")[0] == "en"
+
+
+_FIELDS = set(SourceItem.model_fields)
+
+
+def _again(values: tuple[Any, ...]) -> SourceItem:
+    """Return an item with these values of all its fields."""
+    item = SourceItem.__new__(SourceItem)
+    fields = dict(zip(SourceItem.model_fields, values, strict=True))
+    extra = {"__pydantic_extra__": None, "__pydantic_private__": None}
+    item.__setstate__({"__dict__": fields, "__pydantic_fields_set__": _FIELDS, **extra})
+    return item
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
-from typing import IO, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 from weakref import finalize
+
+import numpy as np
+import numpy.typing as npt
 
 T = TypeVar("T")
 
-IN_MEMORY = 1 << 24
+IN_MEMORY = 1 << 22
 """Bytes of a file that are kept in memory."""
 
 
@@ -22,27 +26,60 @@ def open_for(owner: object) -> IO[bytes]:
 
 
 class Shelf(Generic[T]):
-    """Things in a file: all are put there before the first is taken."""
+    """Things in a file, which are taken by their place."""
 
     def __init__(self) -> None:
         self.file = open_for(self)
+        self._end = 0
+        self._at_end = True
 
-    def put(self, thing: T) -> Shelved[T]:
+    def put(self, thing: T) -> int:
         """Write a thing, and return its place."""
-        start = self.file.tell()
-        pickle.dump(thing, self.file)
-        return Shelved(self, start)
+        if not self._at_end:
+            self.file.seek(self._end)
+            self._at_end = True
+        place = self._end
+        self._end += self.file.write(pickle.dumps(thing, pickle.HIGHEST_PROTOCOL))
+        return place
 
-
-@dataclass(frozen=True, slots=True)
-class Shelved(Generic[T]):
-    """The place of a thing on a shelf."""
-
-    shelf: Shelf[T]
-    start: int
-
-    def take(self) -> T:
-        """Read the thing."""
-        self.shelf.file.seek(self.start)
-        thing: T = pickle.load(self.shelf.file)
+    def take(self, place: int) -> T:
+        """Read the thing at a place."""
+        self.file.seek(place)
+        self._at_end = False
+        thing: T = pickle.load(self.file)
         return thing
+
+
+class NumberFile:
+    """Arrays of small integers in a file, to be read in their order."""
+
+    def __init__(self) -> None:
+        self._file = open_for(self)
+        self._lengths = array("q")
+
+    def add(self, numbers: npt.NDArray[Any]) -> None:
+        """Write an array."""
+        self._file.write(numbers.astype(np.int32).tobytes())
+        self._lengths.append(len(numbers))
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
+        self._file.seek(0)
+        for length in self._lengths:
+            yield np.frombuffer(self._file.read(4 * length), np.int32)
+
+
+class TextFile:
+    """Texts in a file: all are written before the first is read."""
+
+    def __init__(self) -> None:
+        self._file = open_for(self)
+        self._starts = array("q", [0])
+
+    def append(self, text: str) -> None:
+        """Write a text."""
+        self._starts.append(self._starts[-1] + self._file.write(text.encode("utf-8", "surrogatepass")))
+
+    def __getitem__(self, number: int) -> str:
+        start, end = self._starts[number : number + 2]
+        self._file.seek(start)
+        return self._file.read(end - start).decode("utf-8", "surrogatepass")

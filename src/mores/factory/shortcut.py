@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mores.factory.scratch import open_for
+from mores.factory.scratch import NumberFile, open_for
 from mores.types import Record
 
 Integers = npt.NDArray[np.int64]
@@ -37,15 +37,15 @@ def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
     from scipy.sparse import csr_matrix
 
     lengths, found, counts = tuple(lengths), [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-    for block in _blocks(texts):
-        columns, at = _ngrams(block, lengths, bits)
+    for block in blocks_of(texts):
+        columns, at = ngrams(block, lengths, bits)
         found.append(columns.astype(np.int32))
         counts.append(np.diff(at))
     cells, starts = np.concatenate(found), np.cumsum(np.concatenate(counts))
     return csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(texts), 1 << bits))
 
 
-def _ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Integers, Integers]:
+def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Integers, Integers]:
     """Return the numbers of the n-grams of each text, one text after the other, and where each begins."""
     padded = [f" {text} " for text in texts]
     points = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
@@ -225,8 +225,7 @@ class _Marking:
     def __init__(self, first: int = 0) -> None:
         self._first = first
         self._tokens: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-        self._file = open_for(self)
-        self._counts: list[Integers] = []
+        self._columns, self._counts = NumberFile(), list[Integers]()
 
     def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
         """Add some texts with the tokens of each, none twice, and other columns, which are before those of tokens."""
@@ -239,31 +238,26 @@ class _Marking:
         columns = np.empty(len(cells) + len(found), np.int32)
         columns[np.arange(len(cells)) + np.repeat(before[:-1], np.diff(at))] = np.array(cells, np.int32) + self._first
         columns[np.arange(len(found)) + np.repeat(at[1:], np.diff(before))] = found
-        self._file.write(columns.tobytes())
+        self._columns.add(columns)
         self._counts.append(np.diff(at) + np.diff(before))
 
     def marks(self, everywhere: bool) -> MarkedColumns:
         """Return what was collected, with one more column that every text has if that is wanted."""
         width = self._first + len(self._tokens)
         totals = np.zeros(width, np.int64)
-        for _, columns in self._blocks():
+        for columns in self._columns:
             totals += np.bincount(columns, minlength=width)
         kept = totals >= FEWEST
         number, width = (np.cumsum(kept) - 1).astype(np.int32), int(kept.sum())
 
         def blocks() -> Iterator[_Block]:
-            for of_text, columns in self._blocks():
+            for of_text, columns in zip(self._counts, self._columns, strict=True):
                 used = kept[columns]
                 left = np.bincount(np.repeat(np.arange(len(of_text)), of_text)[used], minlength=len(of_text))
                 block = number[columns[used]]
                 yield left + everywhere, np.insert(block, np.cumsum(left), width) if everywhere else block
 
         return MarkedColumns(blocks(), width + everywhere)
-
-    def _blocks(self) -> Iterator[_Block]:
-        self._file.seek(0)
-        for of_text in self._counts:
-            yield of_text, np.frombuffer(self._file.read(4 * int(of_text.sum())), np.int32)
 
 
 class SeenTexts(NamedTuple):
@@ -278,21 +272,21 @@ class SeenTexts(NamedTuple):
         return SeenTexts(self.rows[at], self.correct[at], self.folds[at])
 
 
-def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> SeenTexts:
+def see(texts: Iterable[str], correct: Sequence[bool] | Labels, folds: Sequence[int] | Integers) -> SeenTexts:
     """Return texts as the guesser sees them."""
     return SeenTexts(looks(texts), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
 
 
-def looks(texts: Sequence[str]) -> MarkedColumns:
+def looks(texts: Iterable[str]) -> MarkedColumns:
     """Return words, characters and shape of each text, without columns that few texts have."""
     marking = _Marking(1 << _BITS)
-    for block in _blocks(texts):
+    for block in blocks_of(texts):
         words = (dict.fromkeys([*_WORDS.findall(text.casefold()), *shape(text)]) for text in block)
-        marking.add(words, _ngrams(list(map(plain, block)), range(1, 5), _BITS))
+        marking.add(words, ngrams(list(map(plain, block)), range(1, 5), _BITS))
     return marking.marks(everywhere=True)
 
 
-def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
+def blocks_of(texts: Iterable[str]) -> Iterator[list[str]]:
     """Yield texts that are looked at together: their runs of characters need a hundred times their room."""
     block, size = list[str](), 0
     for text in texts:

@@ -9,58 +9,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from mores.engine.progress import SILENT, Progress
 from mores.factory.drafts import draw
 from mores.factory.items import SourceItem, Task
-from mores.factory.shortcut import Integers, char_ngrams
-
-
-class Components:
-    """Names in groups (union-find): names that have a key in common, or are joined, are in one."""
-
-    def __init__(self) -> None:
-        self._parent: dict[str, str] = {}
-        self._sizes: Counter[str] = Counter()
-
-    def add(self, name: str, keys: Iterable[str] = ()) -> None:
-        """Add a name and join it with all names that have one of its keys; no key is also a name."""
-        self._sizes[self._root(name)] += 1
-        for key in keys:
-            self.join(name, key)
-
-    def join(self, first: str, second: str) -> None:
-        """Make one group of the groups of two names."""
-        kept, other = sorted((self._root(first), self._root(second)))
-        if kept != other:
-            self._parent[other] = kept
-            self._sizes[kept] += self._sizes.pop(other, 0)
-
-    def size(self, name: str) -> int:
-        """Return the number of names in the group of a name."""
-        return self._sizes[self._root(name)]
-
-    def by_first(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the group of each name, called after the first of these names that is in it."""
-        first: dict[str, str] = {}
-        return {name: first.setdefault(self._root(name), name) for name in names}
-
-    def _root(self, node: str) -> str:
-        parent = self._parent
-        while parent.setdefault(node, node) != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
+from mores.factory.scratch import NumberFile
+from mores.factory.shortcut import Integers, blocks_of, ngrams
+from mores.factory.table import ItemTable
 
 FOLDS = 10
 Split = Literal["train", "dev", "test"]
 SPLITS: Mapping[Split, tuple[int, ...]] = {"train": (0, 1, 2, 3, 4, 5, 6), "dev": (7,), "test": (8, 9)}
 """The folds of each split: the shares of ExCAM, Table 2."""
+SPLIT_OF: Mapping[int, Split] = {fold: split for split, of_split in SPLITS.items() for fold in of_split}
 
 LARGEST = 50
 """Size up to which similarity always joins groups; items that share a unit or a question are never separated."""
@@ -73,48 +41,6 @@ def normalise(question: str) -> str:
     return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", question).casefold()).strip()
 
 
-def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
-    """Return the group of each item, `source/id` to a name: one for items of a unit, with the same question, or alike.
-
-    `alike` are pairs of names, the most similar first. A pair is not joined if the group would hold more than one item
-    in a hundred (and more than `LARGEST`): a chain of pairs would otherwise join items with little in common.
-    """
-    components = Components()
-    names = []
-    for item in items:
-        # A topic is not a question: many different texts are written about one.
-        sign, text = ("=", item.answer) if item.task is Task.GENERATION else ("?", item.question)
-        keys = [f"{item.source}\0{item.unit or item.id}"]
-        keys += [f"{sign}{words}"] if (words := normalise(text)) else []
-        names.append(item.name)
-        components.add(item.name, keys)
-    largest = max(LARGEST, len(names) // 100)
-    for first, second in alike:
-        if components.size(first) + components.size(second) <= largest:
-            components.join(first, second)
-    return components.by_first(sorted(names))
-
-
-def folds(items: Iterable[SourceItem], group_of: Mapping[str, str], seed: int) -> dict[str, int]:
-    """Return the fold of each group: ten of equal size, also within each source.
-
-    Large groups go first, each to the fold in which its sources are rarest; the seed orders groups of equal size.
-    """
-    sizes: dict[str, Counter[str]] = defaultdict(Counter)
-    totals: Counter[str] = Counter()
-    for item in items:
-        sizes[group_of[item.name]][item.source] += 1
-        totals[item.source] += 1
-    filled: list[Counter[str]] = [Counter() for _ in range(FOLDS)]
-    chosen = {}
-    for group in sorted(sizes, key=lambda g: (-sizes[g].total(), draw(seed, g))):
-        members = sizes[group].items()
-        fullness = [sum(n * fold[source] / totals[source] for source, n in members) for fold in filled]
-        chosen[group] = fullness.index(min(fullness))
-        filled[chosen[group]].update(sizes[group])
-    return chosen
-
-
 LENGTH = 5
 OVERLAP = (1, 2)
 """The minimum similarity of twins, as a fraction."""
@@ -123,86 +49,196 @@ FEWEST = 12
 COMMON = 10
 """An n-gram is distinctive if no more items than this have it, or one in a hundred."""
 _BITS = 30
-_CHUNK = 100_000
-"""Pairs compared at a time, to limit memory."""
+_CELLS, _PAIRS = 1 << 20, 20_000
+"""Common n-grams, and pairs of texts, that are looked at together, to limit memory."""
 
 
 class Twins(NamedTuple):
-    """Two texts that are alike, and the items that have them, by `source/id`."""
+    """Pairs of texts that are alike, the most alike first."""
 
-    first: tuple[str, ...]
-    second: tuple[str, ...]
+    text: Integers
+    """The number of each item's text; texts are numbered in the order of the names of their first items."""
+    first: Integers
+    second: Integers
 
 
-def near_twins(items: Iterable[SourceItem]) -> list[Twins]:
-    """Return all near twins among items whose texts differ, the most alike first."""
-    names: dict[str, list[str]] = defaultdict(list)
+def groups(items: ItemTable, twins: Twins | None = None) -> Integers:
+    """Return the group of each item, as the place of its first item by name.
+
+    Items of a unit, with the same question, or alike are in one. A pair of twins is not joined if the group would hold
+    more than one item in a hundred (and more than `LARGEST`): a chain of pairs would otherwise join items with little
+    in common.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    units, questions = array("q"), array("q")
     for item in items:
         # A topic is not a question: many different texts are written about one.
-        text = item.answer if item.task is Task.GENERATION else f"{item.question} {item.answer}"
-        names[normalise(text)].append(item.name)
-    count = sum(map(len, names.values()))
-    owners = sorted(tuple(sorted(of_text)) for of_text in names.values())
-    text_of = {name: text for text, of_text in names.items() for name in of_text}
-    rows = _distinctive([text_of[of_text[0]] for of_text in owners], max(COMMON, count // 100))
-    sizes = np.diff(rows.indptr)
-    ranked: list[tuple[float, int, int]] = []
-    first, second = _candidates(rows)
-    for start in range(0, len(first), _CHUNK):
-        a, b = first[start : start + _CHUNK], second[start : start + _CHUNK]
-        equal = np.asarray(rows[a].multiply(rows[b]).sum(axis=1)).ravel()
-        total = sizes[a] + sizes[b] - equal
-        alike = equal * OVERLAP[1] >= total * OVERLAP[0]
-        ranked += zip((-equal / total)[alike].tolist(), a[alike].tolist(), b[alike].tolist(), strict=True)
-    return [Twins(owners[a], owners[b]) for _, a, b in sorted(ranked)]
+        sign, text = ("=", item.answer) if item.task is Task.GENERATION else ("?", item.question)
+        units.append(_number("unit", item.source, item.unit or item.id))
+        words = normalise(text)
+        questions.append(_number(sign, words) if words else units[-1])
+    keys = np.unique(np.concatenate([units, questions]), return_inverse=True)[1].ravel()
+    count = len(items)
+    shape = (count + int(keys.max()) + 1,) * 2
+    joined = coo_array((np.ones(2 * count, bool), (np.tile(np.arange(count), 2), count + keys)), shape=shape)
+    component = connected_components(joined, directed=False)[1][:count]
+    sizes, order = np.bincount(component).tolist(), items.order
+    joined_to: dict[int, int] = {}
+
+    def root(number: int) -> int:
+        while number in joined_to:
+            number = joined_to[number]
+        return number
+
+    if twins:
+        _, places = np.unique(twins.text[order], return_index=True)
+        first, second = (component[order[places[texts]]].tolist() for texts in (twins.first, twins.second))
+        largest = max(LARGEST, count // 100)
+        for pair in zip(first, second, strict=True):
+            small, large = sorted(map(root, pair), key=sizes.__getitem__)
+            if small != large and sizes[small] + sizes[large] <= largest:
+                joined_to[small] = large
+                sizes[large] += sizes[small]
+    roots = np.array([root(number) for number in range(len(sizes))])
+    _, places, group = np.unique(roots[component[order]], return_index=True, return_inverse=True)
+    found = np.empty(count, np.int64)
+    found[order] = order[places[group]]
+    return found
 
 
-def count_leaks(twins: Iterable[Twins], split_of: Mapping[str, str]) -> int:
+def _number(*words: str) -> int:
+    """Return a number of these words that no others have."""
+    return int.from_bytes(draw(0, *words), "big", signed=True)
+
+
+def folds(items: ItemTable, group: Integers, seed: int) -> Integers:
+    """Return the fold of each item: ten of equal size, also within each source.
+
+    Large groups go first, each to the fold in which its sources are rarest; the seed orders groups of equal size.
+    """
+    sources, members = items.source_of.tolist(), np.argsort(group, kind="stable")
+    totals = np.bincount(items.source_of).tolist()
+    names, starts = np.unique(group[members], return_index=True)
+    draws = np.array([int.from_bytes(draw(seed, items.names[place]), "big") for place in names.tolist()], np.uint64)
+    bounds = [*starts.tolist(), len(members)]
+    filled = [[0] * len(totals) for _ in range(FOLDS)]
+    chosen = np.empty(len(sources), np.int64)
+    for number in np.lexsort((draws, -np.diff(bounds))).tolist():
+        places = members[bounds[number] : bounds[number + 1]]
+        of_group = Counter(map(sources.__getitem__, places.tolist()))
+        fullness = [sum(n * fold[source] / totals[source] for source, n in of_group.items()) for fold in filled]
+        chosen[places] = fold = fullness.index(min(fullness))
+        for source, n in of_group.items():
+            filled[fold][source] += n
+    return chosen
+
+
+def near_twins(items: ItemTable, progress: Progress = SILENT) -> Twins:
+    """Return all near twins among items whose texts differ."""
+    seen, sizes, grams = array("q"), list[Integers](), NumberFile()
+    for block in blocks_of(map(_compared, progress.track("grouping", items, len(items)))):
+        seen.extend(map(_number, block))
+        columns, at = ngrams(block, (LENGTH,), _BITS)
+        sizes.append(np.diff(at))
+        grams.add(columns)
+    order, number_of = items.order, np.empty(len(items), np.int64)
+    _, places, numbers = np.unique(np.asarray(seen)[order], return_index=True, return_inverse=True)
+    number_of[order] = np.argsort(np.argsort(places))[numbers]
+    is_first = np.zeros(len(items), bool)
+    is_first[np.unique(seen, return_index=True)[1]] = True
+    used = np.split(is_first, np.cumsum([len(block) for block in sizes])[:-1])
+    texts = ((size[of], columns[np.repeat(of, size)]) for of, size, columns in zip(used, sizes, grams, strict=True))
+    rows = _distinctive(texts, max(COMMON, len(items) // 100))
+    first, second, likeness = _alike(rows)
+    pairs = np.sort(number_of[np.flatnonzero(is_first)[np.stack([first, second])]], axis=0)
+    ranked = np.lexsort((pairs[1], pairs[0], -likeness))
+    return Twins(number_of, pairs[0][ranked], pairs[1][ranked])
+
+
+def _compared(item: SourceItem) -> str:
+    # A topic is not a question: many different texts are written about one.
+    return normalise(item.answer if item.task is Task.GENERATION else f"{item.question} {item.answer}")
+
+
+def count_leaks(twins: Twins, fold: Integers) -> int:
     """Return the number of items of the test split that have a near twin in the training split."""
-    in_test: set[str] = set()
-    for pair in twins:
-        for names, others in (pair, pair[::-1]):
-            if any(split_of[other] == "train" for other in others):
-                in_test.update(name for name in names if split_of[name] == "test")
-    return len(in_test)
+    trained, tested = (np.isin(fold, SPLITS[split]) for split in ("train", "test"))
+    is_trained, near = np.zeros((2, len(fold)), bool)
+    is_trained[twins.text[trained]] = True
+    for one, other in ((twins.first, twins.second), (twins.second, twins.first)):
+        near[one[is_trained[other]]] = True
+    return int(np.count_nonzero(tested & near[twins.text]))
 
 
-def _distinctive(texts: Sequence[str], most: int) -> Any:
+def _distinctive(texts: Iterable[tuple[Integers, Any]], most: int) -> Any:
     """Return the distinctive n-grams of each text; columns are ordered by the number of texts that have them."""
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_array
 
-    rows = char_ngrams(texts, (LENGTH,), _BITS)
-    text_of = np.repeat(np.arange(len(texts)), np.diff(rows.indptr))
-    order = np.argsort(rows.indices, kind="stable")
-    columns = np.zeros(len(order), np.int64)
-    columns[order] = np.cumsum(np.diff(rows.indices[order], prepend=-1) > 0) - 1
-    counts = np.bincount(columns)
-    rank = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
-    kept = counts[columns] <= most
-    kept &= np.bincount(text_of[kept], minlength=len(texts))[text_of] >= FEWEST
-    cells = np.ones(int(kept.sum()), np.int64)
-    matrix = csr_matrix((cells, (text_of[kept], rank[columns[kept]])), shape=(len(texts), len(counts)))
-    matrix.sort_indices()
-    return matrix
+    sizes, grams, total = list[Integers](), NumberFile(), 0
+    for size, columns in texts:
+        sizes.append(size)
+        grams.add(columns)
+        total += len(columns)
+    every, end = np.empty(total, np.int32), 0
+    for columns in grams:
+        every[end : end + len(columns)] = columns
+        end += len(columns)
+    every.sort()
+    starts = np.flatnonzero(np.diff(every, prepend=-1))
+    found, counts = every[starts], np.diff(starts, append=total).astype(np.int32)
+    del every, starts
+    rank = np.empty(len(found), np.int32)
+    rank[np.argsort(counts, kind="stable")] = np.arange(len(found), dtype=np.int32)
+    lengths, kept_columns = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
+    for size, columns in zip(sizes, grams, strict=True):
+        text_of, at = np.repeat(np.arange(len(size)), size), np.searchsorted(found, columns)
+        kept = counts[at] <= most
+        kept &= np.bincount(text_of[kept], minlength=len(size))[text_of] >= FEWEST
+        text_of, columns = text_of[kept], rank[at[kept]]
+        kept_columns.append(columns[np.lexsort((columns, text_of))])
+        lengths.append(np.bincount(text_of, minlength=len(size)))
+    cells, bounds = np.concatenate(kept_columns), np.cumsum(np.concatenate(lengths))
+    return csr_array((np.ones(len(cells), np.int32), cells, bounds), shape=(len(bounds) - 1, len(found)))
 
 
-def _candidates(rows: Any) -> tuple[Integers, Integers]:
-    """Return pairs that may be similar enough.
+def _alike(rows: Any) -> tuple[Integers, Integers, Any]:
+    """Return pairs of rows that are similar enough, and how similar each is.
 
     Texts that share half of their n-grams share one of the rarest half of each (prefix filter), and texts that share
     few of these cannot make up for it with the others.
     """
-    from scipy.sparse import csr_matrix, triu
+    from scipy.sparse import csr_array
 
     low, high = OVERLAP
-    sizes = np.diff(rows.indptr)
+    sizes = np.diff(rows.indptr).astype(np.int64)
     length = sizes - -(-sizes * low // high) + (sizes > 0)
-    text_of = np.repeat(np.arange(len(sizes)), sizes)
-    rare = np.arange(rows.nnz) - rows.indptr[text_of] < length[text_of]
+    rest = sizes - length
     starts = np.concatenate([[0], np.cumsum(length)])
-    prefix = csr_matrix((rows.data[rare], rows.indices[rare], starts), shape=rows.shape)
-    shared = triu(prefix @ prefix.T, 1).tocoo()
-    first, second, rest = shared.row, shared.col, sizes - length
-    most = shared.data + np.maximum(rest[first], rest[second])
-    possible = most * (low + high) >= low * (sizes[first] + sizes[second])
-    return first[possible].astype(np.int64), second[possible].astype(np.int64)
+    rare = np.arange(starts[-1]) - np.repeat(starts[:-1] - rows.indptr[:-1], length)
+    prefix = csr_array((rows.data[: len(rare)], rows.indices[rare], starts), shape=rows.shape)
+    having = prefix.T.tocsr()
+    # What a row is compared with: the cells of its columns.
+    work = np.concatenate([[0], np.cumsum(np.diff(having.indptr)[prefix.indices])])[starts]
+    found: list[tuple[Integers, Integers, Any]] = [(np.zeros(0, np.int64),) * 2 + (np.zeros(0),)]
+    for start, end in _portions(work):
+        shared = (prefix[start:end] @ having).tocoo()
+        first, second = (places.astype(np.int64) for places in (shared.row + start, shared.col))
+        most = shared.data + np.maximum(rest[first], rest[second])
+        possible = (first < second) & (most * (low + high) >= low * (sizes[first] + sizes[second]))
+        for at in np.array_split(np.flatnonzero(possible), possible.sum() // _PAIRS + 1):
+            one, other = first[at], second[at]
+            equal = np.asarray(rows[one].multiply(rows[other]).sum(axis=1)).ravel()
+            total = sizes[one] + sizes[other] - equal
+            alike = equal * high >= total * low
+            found.append((one[alike], other[alike], (equal / total)[alike]))
+    first, second, likeness = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return first, second, likeness
+
+
+def _portions(work: Integers) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of rows that are compared together; `work` is what all before a row are compared with."""
+    portion = work[1:] // _CELLS
+    bounds = np.flatnonzero(np.diff(portion, prepend=-1, append=-1))
+    yield from pairwise(bounds.tolist())

@@ -14,7 +14,7 @@ The language of a text counts as one of its words. All decisions rest on integer
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise, product
 from math import comb
@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from mores.factory.audit import LONG_FIT, naive_bayes, words_and_pairs
-from mores.factory.drafts import Draft, draw
+from mores.factory.drafts import draw
 from mores.factory.errors.rules.edit import folded
 from mores.factory.shortcut import Classify, Integers, SeenTexts, count_tokens, gain, out_of_fold
 from mores.factory.split import FOLDS
+from mores.factory.table import DraftTable
 
 OFTEN = 40
 """Texts from which on a word may not be in twice as many of one kind as of the other."""
@@ -46,14 +47,9 @@ CLASSIFIERS: dict[str, Classify | int] = {
 }
 
 
-def balance_words(
-    drafts: Sequence[Draft], folds: Mapping[str, int], group_of: Mapping[str, str], seed: int
-) -> list[Draft]:
-    """Return the drafts of one source in pairs, a correct and a wrong one of the same stratum and fold.
-
-    `folds` and `group_of` are by the name of an item.
-    """
-    balance = _Balance(drafts, folds, group_of, seed)
+def balance_words(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
+    """Return some drafts of one source in pairs, a correct and a wrong one of the same stratum and fold."""
+    balance = _Balance(drafts, rows, seed)
     for _ in range(FILTERS):
         while balance.leave_out_words():
             pass
@@ -65,34 +61,31 @@ def balance_words(
 class _Balance:
     """The texts that are left of a source, and the words of each."""
 
-    def __init__(
-        self, drafts: Sequence[Draft], folds: Mapping[str, int], group_of: Mapping[str, str], seed: int
-    ) -> None:
-        self._drafts = sorted(drafts, key=lambda draft: draw(seed, "words", draft.key))
-        self._correct = np.array([draft.correct for draft in self._drafts], dtype=bool)
+    def __init__(self, drafts: DraftTable, rows: Integers, seed: int) -> None:
+        self._rows = rows = rows[np.argsort(drafts.draws(rows, seed, "words"), kind="stable")]
+        self._correct = drafts.correct[rows]
         # Also by group: composed texts share facts with others of their fold, and people may split by group.
-        by_group = (draw(seed, "group", group_of[draft.item.name])[0] for draft in self._drafts)
-        self._folds = {
-            SEEN: np.array([folds[draft.item.name] for draft in self._drafts], dtype=np.int64),
-            SEEN_BY_GROUP: np.array([number % FOLDS for number in by_group], dtype=np.int64),
-        }
-        cells: dict[tuple[Any, ...], int] = {}
-        numbers = [cells.setdefault((d.stratum, folds[d.item.name]), len(cells)) for d in self._drafts]
-        self._cells = np.array(numbers, np.int64)
-        words = [list(dict.fromkeys(folded(draft.answer))) for draft in self._drafts]
-        spoken = [f"\0{draft.item.language}" for draft in self._drafts]
-        self._words = count_tokens([*of_text, language] for of_text, language in zip(words, spoken, strict=True))
+        names, groups, places = drafts.items.names, drafts.items.group, drafts.place[rows].tolist()
+        by_group = (draw(seed, "group", names[groups[place]])[0] for place in places)
+        folds = drafts.fold[rows]
+        self._folds = {SEEN: folds, SEEN_BY_GROUP: np.array([number % FOLDS for number in by_group], dtype=np.int64)}
+        cells: dict[tuple[int, int], int] = {}
+        of_rows = zip(drafts.stratum[rows].tolist(), folds.tolist(), strict=True)
+        self._cells = np.array([cells.setdefault(cell, len(cells)) for cell in of_rows], np.int64)
+        spoken = (f"\0{drafts.items[place].language}" for place in places)
+        words = map(folded, drafts.answers(rows))
+        self._words = count_tokens([*dict.fromkeys(of_text), said] for of_text, said in zip(words, spoken, strict=True))
         self._columns = self._words.tocsc()
-        self._seen = words_and_pairs([folded(draft.answer) for draft in self._drafts])
-        self._left = np.ones(len(self._drafts), dtype=bool)
+        self._seen = words_and_pairs(map(folded, drafts.answers(rows)))
+        self._left = np.ones(len(rows), dtype=bool)
 
-    def pairs(self) -> list[Draft]:
+    def pairs(self) -> Integers:
         """Return what is left, in pairs."""
-        sides: dict[int, dict[bool, list[Draft]]] = defaultdict(lambda: {True: [], False: []})
-        for row in np.flatnonzero(self._left):
-            sides[int(self._cells[row])][bool(self._correct[row])].append(self._drafts[row])
+        sides: dict[int, dict[bool, list[int]]] = defaultdict(lambda: {True: [], False: []})
+        for place in np.flatnonzero(self._left):
+            sides[int(self._cells[place])][bool(self._correct[place])].append(int(self._rows[place]))
         both = (zip(sides[cell][True], sides[cell][False], strict=True) for cell in sorted(sides))
-        return [draft for pairs in both for pair in pairs for draft in pair]
+        return np.array([row for pairs in both for pair in pairs for row in pair], np.int64)
 
     def leave_out_words(self) -> bool:
         """Leave out some texts with words that are unevenly spread; return whether there were such words."""
@@ -129,7 +122,7 @@ class _Balance:
             shortcut = gain(odds, seen.correct)
             if shortcut.value <= max(most, shortcut.error):
                 continue
-            scores = np.zeros(len(self._drafts), np.int64)
+            scores = np.zeros(len(self._rows), np.int64)
             scores[rows] = np.where(seen.correct, odds, -odds)
             every = np.ones(len(scores), dtype=bool)
             portion = int(len(rows) * (shortcut.value - most)) // PORTION + 1

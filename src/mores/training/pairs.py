@@ -32,11 +32,11 @@ from mores.factory.drafts import draw
 from mores.factory.errors.rules.edit import UNSPACED, TextEdit, capitalise_like, is_whole
 from mores.factory.errors.rules.numbers import numbers
 from mores.factory.items import SourceItem, Task
-from mores.factory.split import Components
 from mores.io import read_records
 from mores.io.values import read_packaged_toml
 from mores.language.sentences import sentences
 from mores.language.units import units, vocabulary
+from mores.training.components import Components
 from mores.types import Record
 
 Label = Literal["supported", "refuted", "unknown", "disputed"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.factory.split import Components
+from mores.training.components import Components
 
 KEYS_OF = st.dictionaries(st.sampled_from("abcdefgh"), st.sets(st.sampled_from("123456"), max_size=3), min_size=1)
 

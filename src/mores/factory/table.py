@@ -1,0 +1,207 @@
+"""The items and drafts of a build: in files, with what grouping and balancing ask of each in columns.
+
+As objects, a million items and the drafts of them would need ten gigabytes. A *place* is the number of an item, a *row*
+the number of a draft.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.factory.drafts import Draft, Stratum, draw
+from mores.factory.gold import ChangedText, Gold, Kind
+from mores.factory.items import SourceItem, Task
+from mores.factory.scratch import Shelf, TextFile
+from mores.factory.shortcut import Integers, Labels
+
+KINDS: tuple[Kind, ...] = ("correct", "hard", "soft")
+
+
+class ItemTable:
+    """Items, with the name, source, group and fold of each in memory."""
+
+    def __init__(self, items: Iterable[SourceItem] = ()) -> None:
+        self.names: list[str] = []
+        """`source/id`."""
+        self.sources: list[str] = []
+        """Each source once."""
+        self.group = array("i")
+        """The place of the item that gives its name to the group of each."""
+        self.fold = array("b")
+        self._shelf = Shelf[tuple[SourceItem, Sequence[int]]]()
+        self._shelved, self._source_of = array("q"), array("h")
+        self._source_number: dict[str, int] = {}
+        self._rank = np.zeros(0, np.int64)
+        self._last: tuple[int, tuple[SourceItem, Sequence[int]] | None] = -1, None
+        for item in items:
+            self.append(item)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[SourceItem]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, place: int) -> SourceItem:
+        return self._take(place)[0]
+
+    def append(self, item: SourceItem, parts: Sequence[int] = ()) -> int:
+        """Add an item, and return its place; `parts` are the items of a composed text, which gives them its fold."""
+        if parts:
+            self.group.append(len(self))
+            self.fold.append(self.fold[parts[0]])
+        return self.take_up(self.shelve(item, parts), item.source, item.id)
+
+    def shelve(self, item: SourceItem, parts: Sequence[int] = ()) -> int:
+        """Write an item that may be taken up later, and return where it is."""
+        return self._shelf.put((item, parts))
+
+    def take_up(self, where: int, source: str, name: str) -> int:
+        """Add an item that was shelved, and return its place."""
+        if source not in self._source_number:
+            self._source_number[source] = len(self.sources)
+            self.sources.append(source)
+        self._source_of.append(self._source_number[source])
+        self._shelved.append(where)
+        self.names.append(f"{source}/{name}")
+        return len(self.names) - 1
+
+    def put_in(self, groups: Integers, folds: Integers) -> None:
+        """Say in which group and fold each item is."""
+        self.group, self.fold = array("i", groups.tolist()), array("b", folds.tolist())
+
+    def parts(self, place: int) -> Sequence[int]:
+        """Return the items of a composed text, or the item itself."""
+        return self._take(place)[1] or (place,)
+
+    def _take(self, place: int) -> tuple[SourceItem, Sequence[int]]:
+        last, taken = self._last
+        if taken is None or place != last:  # the drafts of an item are read one after the other
+            taken = self._shelf.take(self._shelved[place])
+            self._last = place, taken
+        return taken
+
+    def id(self, place: int) -> str:
+        """Return the id of an item in its source."""
+        return self.names[place][len(self.sources[self._source_of[place]]) + 1 :]
+
+    @property
+    def source_of(self) -> npt.NDArray[np.int16]:
+        """The number of the source of each item."""
+        return np.asarray(self._source_of)
+
+    @property
+    def order(self) -> Integers:
+        """The items in the order of their names."""
+        return np.argsort(self.rank)
+
+    @property
+    def rank(self) -> Integers:
+        """The place of each item in the order of names."""
+        if len(self._rank) != len(self):
+            self._rank = np.empty(len(self), np.int64)
+            self._rank[sorted(range(len(self)), key=self.names.__getitem__)] = np.arange(len(self))
+        return self._rank
+
+
+class DraftTable:
+    """Drafts, with the item, kind and stratum of each in memory."""
+
+    def __init__(self, items: ItemTable) -> None:
+        self.items = items
+        self.strata: list[Stratum] = []
+        """Each stratum once."""
+        self._answers = TextFile()
+        self._shelf = Shelf[tuple[str, ChangedText | None, Gold | None]]()
+        self._made = array("q")
+        """Where the maker of each and what it made are on the shelf."""
+        self._places, self._kinds = array("i"), array("b")
+        self._strata, self._options = array("h"), array("h")
+        self._keys = bytearray()
+        self._stratum_number: dict[Stratum, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def append(self, place: int, draft: Draft) -> None:
+        """Add a draft of the item at a place."""
+        stratum = draft.stratum
+        if stratum not in self._stratum_number:
+            self._stratum_number[stratum] = len(self.strata)
+            self.strata.append(stratum)
+        is_plain = draft.maker == "source" and draft.change is None and draft.worded is None
+        is_option = draft.task is Task.QA and draft.answer in draft.item.options
+        self._places.append(place)
+        self._kinds.append(KINDS.index(draft.kind))
+        self._strata.append(self._stratum_number[stratum])
+        self._options.append(draft.item.options.index(draft.answer) if is_option else 0)
+        self._keys += bytes.fromhex(draft.key)
+        self._answers.append(draft.answer)
+        self._made.append(-1 if is_plain else self._shelf.put((draft.maker, draft.change, draft.worded)))
+
+    def __getitem__(self, row: int) -> Draft:
+        place, made = self._places[row], self._made[row]
+        _, task, form = self.strata[self._strata[row]]
+        maker, change, worded = ("source", None, None) if made < 0 else self._shelf.take(made)
+        parts = self.items.parts(place) if form == "composed" else ()
+        names = tuple(self.items.names[part] for part in parts)
+        kind = KINDS[self._kinds[row]]
+        return Draft(self.items[place], task, self._answers[row], kind, maker, change, worded, form, names)
+
+    def by_stratum(self, rows: Integers | None = None) -> dict[Stratum, Integers]:
+        """Return the rows of each stratum, in the order of the first of each."""
+        rows = np.arange(len(self)) if rows is None else rows
+        numbers = self.stratum[rows]
+        _, places = np.unique(numbers, return_index=True)
+        firsts = numbers[np.sort(places)].tolist()
+        return {self.strata[number]: rows[numbers == number] for number in firsts}
+
+    def answers(self, rows: Iterable[int]) -> Iterator[str]:
+        """Yield the answers of some drafts."""
+        return map(self._answers.__getitem__, rows)
+
+    def draws(self, rows: Integers, seed: int, *words: str) -> npt.NDArray[np.uint64]:
+        """Return a random but reproducible place of each draft in an order."""
+        made = b"".join([draw(seed, *words, key) for key in self.keys(rows)])
+        return np.frombuffer(made, ">u8").astype(np.uint64)
+
+    def keys(self, rows: Integers) -> list[str]:
+        """Return the keys of some drafts."""
+        return [key.hex() for key in np.frombuffer(self._keys, "V12")[rows].tolist()]
+
+    @property
+    def sortable_key(self) -> npt.NDArray[np.bytes_]:
+        """The key of each draft; those of one length are in their order although NumPy leaves out zeros at the end."""
+        return np.frombuffer(self._keys, "S12")
+
+    @property
+    def place(self) -> npt.NDArray[np.int32]:
+        """The place of the item of each draft."""
+        return np.asarray(self._places)
+
+    @property
+    def fold(self) -> Integers:
+        """The fold of each draft."""
+        return np.asarray(self.items.fold)[self.place].astype(np.int64)
+
+    @property
+    def correct(self) -> Labels:
+        return np.equal(self._kinds, KINDS.index("correct"))
+
+    @property
+    def soft(self) -> Labels:
+        return np.equal(self._kinds, KINDS.index("soft"))
+
+    @property
+    def stratum(self) -> npt.NDArray[np.int16]:
+        """The number of the stratum of each draft."""
+        return np.asarray(self._strata)
+
+    @property
+    def option(self) -> npt.NDArray[np.int16]:
+        """The place of each answer among the options of its question, or 0."""
+        return np.asarray(self._options)
