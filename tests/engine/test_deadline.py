@@ -73,7 +73,7 @@ def test_cancelled_also_when_it_is_late_at_the_same_moment() -> None:
         deadlines = Deadlines(10)
         task = asyncio.create_task(attempt(Sleepy(), ask(30), deadlines))
         await asyncio.sleep(0)
-        deadlines._ends = dict.fromkeys(deadlines._ends, 0.0)
+        deadlines.update(dict.fromkeys(deadlines, 0.0))
         deadlines._look()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

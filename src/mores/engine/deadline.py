@@ -1,39 +1,34 @@
-"""The time limit of calls: one timer for all of them, because one for each is much of what a short call costs."""
+"""Time limits: one timer for all that have the same, because one for each is much of what a short call costs."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
 
 
 class LateError(Exception):
     """The time is over."""
 
 
-class Deadlines:
-    """Cancels the tasks in it whose time is over; all have the same number of seconds: the oldest is the next."""
+class Expiry(dict[Key, float]):
+    """Keys and when their time is over, by `time.monotonic`; all have as many seconds: the oldest is the next."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, expire: Callable[[Key], object]) -> None:
+        """Set up with what is called with each key whose time is over; it is no longer there then."""
+        super().__init__()
         self.seconds = seconds
-        self._ends: dict[asyncio.Task[Any], float] = {}
-        self._late = set[asyncio.Task[Any]]()
+        self._expire = expire
         self._timer: asyncio.TimerHandle | None = None
 
-    def __enter__(self) -> None:
-        """Give the current task its seconds."""
-        self._ends[_current()] = time.monotonic() + self.seconds
+    def add(self, key: Key) -> None:
+        """Give a key its seconds."""
+        self[key] = time.monotonic() + self.seconds
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._look)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Raise LateError if the task was cancelled because its time was over, and for no other reason."""
-        task = _current()
-        self._ends.pop(task, None)
-        if task in self._late:
-            self._late.remove(task)
-            if not task.uncancel() and kind is asyncio.CancelledError:
-                raise LateError from None
 
     def close(self) -> None:
         """Stop the timer."""
@@ -43,13 +38,37 @@ class Deadlines:
 
     def _look(self) -> None:
         self._timer, now = None, time.monotonic()
-        for task, end in list(self._ends.items()):
+        for key, end in list(self.items()):
             if end > now:
                 self._timer = asyncio.get_running_loop().call_later(end - now, self._look)
                 return
-            del self._ends[task]
-            self._late.add(task)
-            task.cancel()
+            if self.pop(key, None) is not None:  # the end of one may have been that of another
+                self._expire(key)
+
+
+class Deadlines(Expiry[asyncio.Task[Any]]):
+    """Cancels the tasks in it whose time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds, self._cancel)
+        self._late = set[asyncio.Task[Any]]()
+
+    def __enter__(self) -> None:
+        """Give the current task its seconds."""
+        self.add(_current())
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Raise LateError if the task was cancelled because its time was over, and for no other reason."""
+        task = _current()
+        self.pop(task, None)
+        if task in self._late:
+            self._late.remove(task)
+            if not task.uncancel() and kind is asyncio.CancelledError:
+                raise LateError from None
+
+    def _cancel(self, task: asyncio.Task[Any]) -> None:
+        self._late.add(task)
+        task.cancel()
 
 
 def _current() -> asyncio.Task[Any]:

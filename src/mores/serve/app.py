@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mores import __version__
-from mores.engine.deadline import Deadlines
+from mores.engine.deadline import Deadlines, Expiry
 from mores.errors import MoresError
 from mores.io import json_line
 from mores.metric.opening import make_metric
@@ -66,12 +66,14 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     """Yield the app of one service; it is `app.state.service`."""
 
     deadlines = Deadlines(SECONDS)
+    soon = Expiry[Callable[[], object]](SOON, lambda look: look())
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         async with service:
             yield
         deadlines.close()
+        soon.close()
 
     meter = Meter(service)
     app = FastAPI(
@@ -95,7 +97,7 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         batch = service.submit(samples, request.state.client if keys else address)
         if LINES.encode() in headers.get(b"accept", b""):
             return StreamingResponse(_lines(service, batch), media_type=LINES)
-        return await _answer_at_once(request.receive, service, batch, single)
+        return await _answer_at_once(request.receive, service, batch, single, soon)
 
     @app.head("/", include_in_schema=False)
     @app.get("/", include_in_schema=False)
@@ -129,7 +131,9 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
     return app
 
 
-async def _answer_at_once(receive: Receive, service: Service, batch: Batch, single: bool) -> Response:
+async def _answer_at_once(
+    receive: Receive, service: Service, batch: Batch, single: bool, soon: Expiry[Callable[[], object]]
+) -> Response:
     """Return all judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
     watching: list[asyncio.Task[None]] = []
 
@@ -138,11 +142,14 @@ async def _answer_at_once(receive: Receive, service: Service, batch: Batch, sing
             pass
         service.withdraw(batch)
 
-    later = asyncio.get_running_loop().call_later(SOON, lambda: watching.append(asyncio.create_task(watch())))
+    def look() -> None:
+        watching.append(asyncio.create_task(watch()))
+
+    soon.add(look)
     try:
         judgements = dict(await batch.finished())
     finally:
-        later.cancel()
+        soon.pop(look, None)
         for task in watching:
             task.cancel()
         service.withdraw(batch)

@@ -23,6 +23,7 @@ from itertools import count
 from typing import Self
 
 from mores.engine import Answer, Counts, Job, Lasting
+from mores.engine.deadline import Expiry
 from mores.errors import ConfigError, MoresError
 from mores.metric import Metric
 from mores.metric.metric import no_evidence
@@ -77,8 +78,6 @@ class Batch:
         """The places of those without a judgement."""
         self.grounding: asyncio.Task[None] | None = None
         """The search for evidence."""
-        self.expires = 0.0
-        """When those that are left become failures, by `time.monotonic`."""
         self._arrived: list[tuple[int, Judgement]] = []
         self._news: asyncio.Future[None] | None = None
 
@@ -153,9 +152,8 @@ class Service:
         """The requests with waiting texts, by client: each client has its turn, and then each of its requests."""
         self._asked: dict[str, tuple[Batch, int]] = {}
         self._with_model: Counter[str] = Counter()
-        self._open: dict[Batch, None] = {}
+        self._open = Expiry[Batch](self.bounds.deadline, self._expire)
         """The requests with texts that are left, the oldest first."""
-        self._expiry: asyncio.TimerHandle | None = None
         self._news, self._idle = asyncio.Event(), asyncio.Event()
         self._grounding: OpenLookup | None = None
         self._task: asyncio.Task[None] | None = None
@@ -175,9 +173,7 @@ class Service:
             await self._idle.wait()
         assert self._task is not None
         self._task.cancel()
-        if self._expiry:
-            self._expiry.cancel()
-            self._expiry = None
+        self._open.close()
         await asyncio.gather(self._task, return_exceptions=True)
         self._closing, self.problem = False, "the service has ended"
 
@@ -211,11 +207,8 @@ class Service:
         if total + len(samples) > self.bounds.max_waiting and self.waiting[client] + len(samples) > fair:
             raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
         batch = Batch(client, samples)
-        batch.expires = time.monotonic() + self.bounds.deadline
         self.waiting[client] += len(samples)
-        self._open[batch] = None
-        if self._expiry is None:
-            self._expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, self._expire)
+        self._open.add(batch)
         if self._grounding:
             batch.grounding = asyncio.create_task(self._ground(batch, self._grounding))
         else:
@@ -230,16 +223,11 @@ class Service:
             batch.close()
             self._leave(batch)
 
-    def _expire(self) -> None:
-        """Let the texts whose time is over be failures; one timer does for all requests, since all have the same."""
-        self._expiry = None
-        for batch in list(self._open):
-            if (seconds := batch.expires - time.monotonic()) > 0:
-                self._expiry = asyncio.get_running_loop().call_later(seconds, self._expire)
-                return
-            if self.counts.problem:
-                _log.warning("not judged in time; the last problem was: %s", self.counts.problem)
-            self._fail(batch, f"not judged within {self.bounds.deadline:g} s; try again later", Blame.MOMENT)
+    def _expire(self, batch: Batch) -> None:
+        """Let the texts whose time is over be failures."""
+        if self.counts.problem:
+            _log.warning("not judged in time; the last problem was: %s", self.counts.problem)
+        self._fail(batch, f"not judged within {self.bounds.deadline:g} s; try again later", Blame.MOMENT)
 
     def _wait(self, texts: int) -> int:
         """Return the seconds until so many texts are judged, at the latest speed."""
