@@ -286,12 +286,13 @@ def _logprobs(block: Any, text: str, thought: bool) -> tuple[float, ...] | None:
     """
     try:
         tokens = block["content"]
-        parts = [bytes(token["bytes"]) if token.get("bytes") else token["token"].encode() for token in tokens]
-        start = _start(parts, text) if thought else 0
-        values = tuple([float(token["logprob"]) for token in tokens[start:]])
+        if thought:
+            tokens = tokens[_start([bytes(token.get("bytes") or token["token"].encode()) for token in tokens], text) :]
+        values = tuple([float(token["logprob"]) for token in tokens])
+        spelt = sum([len(token.get("bytes") or token["token"].encode()) for token in tokens])
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    covers = sum(map(len, parts[start:])) >= _COVERED * len(text.encode())
+    covers = spelt >= _COVERED * len(text.encode())
     return values if values and covers and all(map(is_logprob, values)) else None
 
 
