@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import math
 import os
@@ -32,17 +33,18 @@ from typing import Any, NamedTuple
 import aiohttp
 import orjson
 import peers
-import uvicorn
 from fastapi import FastAPI, Response
 from fastapi import Request as FastAPIRequest
 
 import mores
+from mores.cli import COLLECTING
 from mores.engine.loop import run
 from mores.io import json_line
 from mores.metric import open_metric
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel, fake
 from mores.serve import Bounds
+from mores.serve.run import make_server, run_server
 from mores.types import Sample
 
 BATCH = 256
@@ -173,10 +175,11 @@ def bare_app() -> FastAPI:
 
 
 def listen(port: int, judge: Judge | None) -> None:
-    """The service, or bare FastAPI, in a process of its own."""
+    """The service, or bare FastAPI, in a process of its own; both as `mores serve` runs it."""
+    gc.set_threshold(*COLLECTING)
     bounds = Bounds(max_waiting=100_000, max_batch=BATCH)
     app = mores.serve_app(judge, store=None, bounds=bounds) if judge else bare_app()
-    uvicorn.run(app, port=port, log_level="warning", access_log=False)
+    run_server(make_server(app, "127.0.0.1", port))
 
 
 def start(options: argparse.Namespace, *more: str) -> tuple[subprocess.Popen[bytes], str]:
