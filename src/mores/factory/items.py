@@ -63,7 +63,7 @@ class SourceItem(Record):
 
     def __reduce__(self) -> tuple[Callable[..., SourceItem], tuple[tuple[Any, ...]]]:
         """Pickle the values alone: they are valid, and a set of its own fields takes as much as half of an item."""
-        return _again, (tuple(map(self.__dict__.__getitem__, SourceItem.model_fields)),)
+        return _again, (tuple(map(self.__dict__.__getitem__, _FIELDS)),)
 
     @property
     def name(self) -> str:
@@ -75,15 +75,14 @@ class SourceItem(Record):
         return (self.language or "").split("-")[0] == "en"
 
 
-_FIELDS = set(SourceItem.model_fields)
+_FIELDS = tuple(SourceItem.model_fields)
+_STATE = {"__pydantic_fields_set__": set(_FIELDS), "__pydantic_extra__": None, "__pydantic_private__": None}
 
 
 def _again(values: tuple[Any, ...]) -> SourceItem:
     """Return an item with these values of all its fields."""
     item = SourceItem.__new__(SourceItem)
-    fields = dict(zip(SourceItem.model_fields, values, strict=True))
-    extra = {"__pydantic_extra__": None, "__pydantic_private__": None}
-    item.__setstate__({"__dict__": fields, "__pydantic_fields_set__": _FIELDS, **extra})
+    item.__setstate__(_STATE | {"__dict__": dict(zip(_FIELDS, values, strict=True))})
     return item
 
 

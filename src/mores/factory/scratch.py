@@ -16,6 +16,8 @@ T = TypeVar("T")
 
 IN_MEMORY = 1 << 22
 """Bytes of a file that are kept in memory."""
+_SIZE = 8
+"""Bytes of the size of a thing on a shelf, so that it is read at once."""
 
 
 def open_for(owner: object) -> IO[bytes]:
@@ -38,15 +40,15 @@ class Shelf(Generic[T]):
         if not self._at_end:
             self.file.seek(self._end)
             self._at_end = True
-        place = self._end
-        self._end += self.file.write(pickle.dumps(thing, pickle.HIGHEST_PROTOCOL))
+        place, pickled = self._end, pickle.dumps(thing, pickle.HIGHEST_PROTOCOL)
+        self._end += self.file.write(len(pickled).to_bytes(_SIZE) + pickled)
         return place
 
     def take(self, place: int) -> T:
         """Read the thing at a place."""
         self.file.seek(place)
         self._at_end = False
-        thing: T = pickle.load(self.file)
+        thing: T = pickle.loads(self.file.read(int.from_bytes(self.file.read(_SIZE))))
         return thing
 
 
