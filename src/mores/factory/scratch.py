@@ -69,6 +69,14 @@ class NumberFile:
         for length in self._lengths:
             yield np.frombuffer(self._file.read(4 * length), np.int32)
 
+    def together(self) -> npt.NDArray[np.int32]:
+        """Return all arrays as one."""
+        whole, end = np.empty(sum(self._lengths), np.int32), 0
+        for some in self:
+            whole[end : end + len(some)] = some
+            end += len(some)
+        return whole
+
 
 class TextFile:
     """Texts in a file: all are written before the first is read."""

@@ -176,31 +176,27 @@ def _distinctive(texts: Iterable[tuple[Integers, Any]], most: int) -> Any:
     """Return the distinctive n-grams of each text; columns are ordered by the number of texts that have them."""
     from scipy.sparse import csr_array
 
-    sizes, grams, total = list[Integers](), NumberFile(), 0
+    sizes, grams, kept_grams = list[Integers](), NumberFile(), NumberFile()
     for size, columns in texts:
         sizes.append(size)
         grams.add(columns)
-        total += len(columns)
-    every, end = np.empty(total, np.int32), 0
-    for columns in grams:
-        every[end : end + len(columns)] = columns
-        end += len(columns)
+    every = grams.together()
     every.sort()
-    starts = np.flatnonzero(np.diff(every, prepend=-1))
-    found, counts = every[starts], np.diff(starts, append=total).astype(np.int32)
+    starts = np.flatnonzero(np.concatenate([np.ones(min(1, len(every)), bool), every[1:] != every[:-1]]))
+    found, counts = every[starts], np.diff(starts, append=len(every)).astype(np.int32)
     del every, starts
     rank = np.empty(len(found), np.int32)
     rank[np.argsort(counts, kind="stable")] = np.arange(len(found), dtype=np.int32)
-    lengths, kept_columns = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
+    lengths = [np.zeros(0, np.int64)]
     for size, columns in zip(sizes, grams, strict=True):
         text_of, at = np.repeat(np.arange(len(size)), size), np.searchsorted(found, columns)
         kept = counts[at] <= most
         kept &= np.bincount(text_of[kept], minlength=len(size))[text_of] >= FEWEST
         text_of, columns = text_of[kept], rank[at[kept]]
-        kept_columns.append(columns[np.lexsort((columns, text_of))])
+        kept_grams.add(columns[np.lexsort((columns, text_of))])
         lengths.append(np.bincount(text_of, minlength=len(size)))
-    cells, bounds = np.concatenate(kept_columns), np.cumsum(np.concatenate(lengths))
-    return csr_array((np.ones(len(cells), np.int32), cells, bounds), shape=(len(bounds) - 1, len(found)))
+    cells, bounds = kept_grams.together(), _starts(np.concatenate(lengths))
+    return csr_array((np.ones(len(cells), np.int8), cells, bounds), shape=(len(bounds) - 1, len(found)))
 
 
 def _alike(rows: Any) -> tuple[Integers, Integers, Any]:
@@ -215,12 +211,13 @@ def _alike(rows: Any) -> tuple[Integers, Integers, Any]:
     sizes = np.diff(rows.indptr).astype(np.int64)
     length = sizes - -(-sizes * low // high) + (sizes > 0)
     rest = sizes - length
-    starts = np.concatenate([[0], np.cumsum(length)])
-    rare = np.arange(starts[-1]) - np.repeat(starts[:-1] - rows.indptr[:-1], length)
-    prefix = csr_array((rows.data[: len(rare)], rows.indices[rare], starts), shape=rows.shape)
+    of_row = np.tile([True, False], len(sizes))
+    rare = rows.indices[np.repeat(of_row, np.stack([length, rest], axis=1).ravel())]
+    kind = np.int16 if sizes.max(initial=0) < 1 << 15 else np.int32  # of a number of n-grams
+    prefix = csr_array((np.ones(len(rare), kind), rare, _starts(length)), shape=rows.shape)
     having = prefix.T.tocsr()
-    # What a row is compared with: the cells of its columns.
-    work = np.concatenate([[0], np.cumsum(np.diff(having.indptr)[prefix.indices])])[starts]
+    # What all rows before one are compared with: the cells of their columns.
+    work = _starts(prefix @ np.diff(having.indptr).astype(np.int64))
     found: list[tuple[Integers, Integers, Any]] = [(np.zeros(0, np.int64),) * 2 + (np.zeros(0),)]
     for start, end in _portions(work):
         shared = (prefix[start:end] @ having).tocoo()
@@ -235,6 +232,11 @@ def _alike(rows: Any) -> tuple[Integers, Integers, Any]:
             found.append((one[alike], other[alike], (equal / total)[alike]))
     first, second, likeness = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return first, second, likeness
+
+
+def _starts(sizes: Integers) -> Integers:
+    """Return where each of some things of these sizes starts, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _portions(work: Integers) -> Iterator[tuple[int, int]]:
