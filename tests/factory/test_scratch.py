@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from mores.errors import StoreError
 from mores.factory import scratch
+from mores.factory.build import build
 from mores.factory.drafts import Draft
 from mores.factory.items import SourceItem, Task
+from mores.factory.recipe import BuildRecipe
 from mores.factory.table import DraftTable, ItemTable
+from tests.factory.test_build import put, survey
 
 
 @pytest.mark.parametrize("in_memory", [1 << 20, 100])
@@ -51,8 +57,18 @@ def test_a_table_gives_back_its_items_and_drafts() -> None:
     for place, draft in enumerate(drafts):
         table.append(place, draft)
     assert [table[row] for row in range(3)] == drafts
-    assert table.keys(np.arange(3)) == [draft.key for draft in drafts]
+    assert list(table.keys(np.arange(3))) == [draft.key for draft in drafts]
     assert (table.option.tolist(), table.fold.tolist()) == ([0, 1, 0], [3, 4, 4])
     assert {key: rows.tolist() for key, rows in table.by_stratum().items()} == {
         ("a/b", Task.QA, "answer"): [0, 1], ("a/b", Task.GENERATION, "composed"): [2],
     }  # fmt: skip
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_said_with_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scratch, "SpooledTemporaryFile", lambda _: Path("/dev/full").open("w+b", buffering=0))  # noqa: SIM115
+    recipe = BuildRecipe(name="test", sources=(put(tmp_path, survey(50), "survey"),))
+    with pytest.raises(StoreError, match=r"the disk is full of items and drafts; .*TMPDIR"):
+        build(recipe, None)
+    with pytest.raises(FileNotFoundError), scratch.explain_full_disk():
+        (tmp_path / "nowhere").read_text()

@@ -167,9 +167,9 @@ def limit(drafts: DraftTable, chosen: Mapping[Stratum, Integers], *, most: int, 
         equal = room // left
         for pairs in strata:
             share = room // left if soft[pairs].any() else equal
-            keys = drafts.keys(pairs.ravel())
-            draws = [draw(seed, "limit", *pair) for pair in zip(keys[::2], keys[1::2], strict=True)]
-            taken = pairs[sorted(range(len(pairs)), key=draws.__getitem__)[:share]]
+            keys = zip(*map(drafts.keys, pairs.T), strict=True)
+            draws = np.fromiter((int.from_bytes(draw(seed, "limit", *pair)) for pair in keys), np.uint64, len(pairs))
+            taken = pairs[np.argsort(draws)[:share]]
             room, left = room - len(taken), left - 1
             kept.append(taken.ravel())
     return np.concatenate(kept)

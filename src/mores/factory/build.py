@@ -32,7 +32,7 @@ from mores.factory.facts import CorrectFact, CorrectFacts
 from mores.factory.gold import ChangedText, Gold
 from mores.factory.items import SourceItem
 from mores.factory.recipe import BuildRecipe, first_available
-from mores.factory.scratch import Shelf
+from mores.factory.scratch import Shelf, explain_full_disk
 from mores.factory.shortcut import Integers, Shortcut, audit
 from mores.factory.sources.people import only_people
 from mores.factory.split import SPLIT_OF, SPLITS, count_leaks, folds, groups, near_twins
@@ -183,6 +183,7 @@ def _seldom_collecting() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
+@explain_full_disk()
 @_seldom_collecting()
 def build(
     recipe: BuildRecipe, data: Path | None, commercial: bool = False, session: BuildSession | None = None

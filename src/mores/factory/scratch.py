@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
 from array import array
 from collections.abc import Iterator
-from tempfile import SpooledTemporaryFile
+from contextlib import contextmanager, suppress
+from tempfile import SpooledTemporaryFile, gettempdir
 from typing import IO, Any, Generic, TypeVar
 from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
+
+from mores.errors import StoreError
 
 T = TypeVar("T")
 
@@ -23,8 +27,25 @@ _SIZE = 8
 def open_for(owner: object) -> IO[bytes]:
     """Return a file without a name that is closed with its owner, in memory while it is small."""
     file = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
-    finalize(owner, file.close)
+    finalize(owner, _close, file)
     return file
+
+
+def _close(file: IO[bytes]) -> None:
+    with suppress(OSError):  # a full disk, which was said when it was written to
+        file.close()
+
+
+@contextmanager
+def explain_full_disk() -> Iterator[None]:
+    """Turn the error of a full disk under these files, which have no name, into ours, with the fix."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT} or error.filename:
+            raise
+        fix = "free some space there, or name a folder with more in the variable TMPDIR, and run again"
+        raise StoreError(f"{gettempdir()}: the disk is full of items and drafts; {fix}") from error
 
 
 class Shelf(Generic[T]):

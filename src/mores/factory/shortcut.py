@@ -163,9 +163,18 @@ class MarkedColumns:
     def sums(self, values: Integers) -> Integers:
         """Return the product of the transposed matrix with one or several values of each text."""
         total = np.zeros((self.width, *values.shape[1:]), np.int64)
-        scaled = values * self._units.reshape(-1, *[1] * (values.ndim - 1))
+        units = self._units.reshape(-1, *[1] * (values.ndim - 1))
         for rows, part in self._matrices():
-            total += multiply(part.T, scaled[rows], rows.stop - rows.start)
+            total += multiply(part.T, values[rows] * units[rows], rows.stop - rows.start)
+        return total
+
+    def sums_of(self, make: Callable[[slice, Integers], Integers], weights: Integers) -> Integers:
+        """Return `sums` of what is made of the product with columns of weights, some rows at a time."""
+        total, most = np.zeros(weights.shape, np.int64), int(self._counts.max(initial=0))
+        for rows, part in self._matrices():
+            units = self._units[rows, None]
+            made = make(rows, multiply(part, weights, most) * units)
+            total += multiply(part.T, made * units, rows.stop - rows.start)
         return total
 
     def sum(self, axis: int) -> Integers:
@@ -379,16 +388,21 @@ def regress(rows: MarkedColumns, correct: Labels, used: Labels, rounds: int = RO
     There is one for each column of `used`, which says from which texts it learns. They are made together: reading the
     rows takes most of the time.
     """
-    wanted = np.where(correct, ONE, 0)[:, None]
     count, n_correct = used.sum(axis=0), used[correct].sum(axis=0)
     # In sixteenths: correct and wrong texts count the same.
-    weight = np.where(correct[:, None], 8 * count // n_correct, 8 * count // (count - n_correct)) * used
+    weight_of_correct, weight_of_wrong = 8 * count // n_correct, 8 * count // (count - n_correct)
+
+    def miss(some: slice, odds: Integers) -> Integers:
+        label = correct[some, None]
+        weight = np.where(label, weight_of_correct, weight_of_wrong) * used[some]
+        missing: Integers = (np.where(label, ONE, 0) - probability(odds // _UNIT**2)) * weight // 16
+        return missing
+
     curvature = rows.sums(rows.sum(axis=1)[:, None] * used) // 4 + _UNIT * _UNIT // 4
     weights = before = np.zeros(curvature.shape, np.int64)
     for step in range(rounds):
         ahead = weights + (weights - before) * step // (step + 3)
-        missing = (wanted - probability(rows @ ahead // _UNIT**2)) * weight // 16
-        slope = rows.sums(missing) * _UNIT - ahead * (_UNIT // 4)
+        slope = rows.sums_of(miss, ahead) * _UNIT - ahead * (_UNIT // 4)
         before, weights = weights, ahead + slope * _UNIT // curvature
     return rows @ weights // _UNIT**2
 

@@ -166,12 +166,13 @@ class DraftTable:
 
     def draws(self, rows: Integers, seed: int, *words: str) -> npt.NDArray[np.uint64]:
         """Return a random but reproducible place of each draft in an order."""
-        made = b"".join([draw(seed, *words, key) for key in self.keys(rows)])
-        return np.frombuffer(made, ">u8").astype(np.uint64)
+        drawn = (int.from_bytes(draw(seed, *words, key)) for key in self.keys(rows))
+        return np.fromiter(drawn, np.uint64, len(rows))
 
-    def keys(self, rows: Integers) -> list[str]:
-        """Return the keys of some drafts."""
-        return [key.hex() for key in np.frombuffer(self._keys, "V12")[rows].tolist()]
+    def keys(self, rows: Integers) -> Iterator[str]:
+        """Yield the keys of some drafts."""
+        for row in rows.tolist():
+            yield self._keys[12 * row : 12 * row + 12].hex()
 
     @property
     def sortable_key(self) -> npt.NDArray[np.bytes_]:
