@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mores.stats.paired import mcnemar
 from mores.stats.ranks import order, rank_range, significant_order, tau_range
 
 
@@ -51,3 +52,25 @@ def test_models_that_never_differ_are_not_told_apart() -> None:
     assert not significant_order(np.tile([1.0, 1.0, 1.0], (20, 1)), 2).any()
     assert significant_order(np.tile([1.0, 0.0, np.nan], (20, 1))[:, :2], 1).tolist() == [[0, 1], [-1, 0]]
     assert not significant_order(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, np.nan]]), 1).any()
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "comparisons", "p"),
+    [(11, 3, 1, 0.057), (12, 3, 1, 0.035), (3, 12, 1, 0.035), (15, 3, 10, 0.0075), (16, 3, 10, 0.0044)],
+)
+def test_an_order_is_significant_where_mcnemars_test_with_bonferronis_correction_is(
+    better: int, worse: int, comparisons: int, p: float
+) -> None:
+    """Of 60 questions, both answer 30 correctly; p just above and just below 0.05, and a tenth of it."""
+    assert mcnemar(better, worse) == pytest.approx(p, rel=0.02)
+    counts = better, worse, 30, 30 - better - worse
+    credit = np.repeat([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0]], counts, axis=0)
+    sign = int(np.sign(better - worse)) if p * comparisons < 0.05 else 0
+    assert significant_order(credit, comparisons).tolist() == [[0, sign], [-sign, 0]]
+
+
+def test_questions_that_one_model_lacks_do_not_vary() -> None:
+    """Ten of 30 are correct in the first alone; on 30 more the second has no answer, and the first is correct again."""
+    both = np.repeat([[1.0, 1.0], [1.0, 0.0]], [20, 10], axis=0)
+    more = np.concatenate([both, np.tile([1.0, np.nan], (30, 1))])
+    assert significant_order(both, 1).tolist() == significant_order(more, 1).tolist() == [[0, 1], [-1, 0]]
