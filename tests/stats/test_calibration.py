@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 from sklearn.metrics import brier_score_loss
 
 from mores.stats.calibration import (
@@ -19,7 +20,7 @@ from mores.stats.calibration import (
     reliability_curve,
 )
 from mores.stats.classification import auc
-from mores.stats.intervals import mean_interval, share_interval
+from mores.stats.intervals import limits_of, mean_interval, share_interval
 from mores.stats.selective import area, make_cells, selective
 
 answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
@@ -183,6 +184,41 @@ def test_four_answers_by_hand() -> None:
     by_hand = (0.5 * 2 + 1 - math.log(3 / 2) + 2 * math.log(4 / 3)) / 4
     assert found["area under selective accuracy"].value == pytest.approx(by_hand)
     assert (found["accuracy at 90+"].value, found["accuracy at 90+"].n, found["ECE"].unscored) == (0.5, 2, 1)
+
+
+def test_means_of_answers_to_different_questions_have_the_intervals_of_means() -> None:
+    sure, right = np.array([0.9, 0.95, 0.89, 0.2, 0.9]), np.array([True, True, False, False, False])
+    found = confidence_results(make_cells(sure, right, np.arange(5)))
+    expected = {
+        "Brier": (1.6546 / 5, mean_interval((sure - right) ** 2)),
+        "confidence": (0.768, mean_interval(sure)),
+        "accuracy": (0.4, share_interval(2, 5)),
+        "overconfidence": (0.368, mean_interval(sure - right, least=-1.0)),
+        "accuracy at 90+": (2 / 3, share_interval(2, 3)),
+    }
+    for name, (value, interval) in expected.items():
+        assert found[name].value == pytest.approx(value), name
+        assert (found[name].low, found[name].high) == pytest.approx(interval), name
+
+
+def test_the_units_of_figures_that_no_resample_changes() -> None:
+    """Three wrong answers below all nine correct ones: as 3 of 3. An area of 20 correct answers: as 10 of 10."""
+    right = np.arange(12) < 9
+    found = confidence_results(make_cells(np.where(right, 0.9, 0.5), right, np.arange(12)))["AUROC"]
+    assert (found.low, found.high) == pytest.approx((0.025 ** (1 / 3), 1), abs=1e-4)
+    alike = confidence_results(make_cells(np.full(20, 0.7), np.ones(20, dtype=bool), np.arange(20)))
+    area_of = alike["area under selective accuracy"]
+    assert (area_of.low, area_of.high) == pytest.approx((0.025 ** (1 / 10), 1), abs=1e-4)
+    assert (alike[GAIN].low, alike[GAIN].high) == pytest.approx(mean_interval([0.0] * 20, least=-0.5, most=0.5))
+
+
+def test_the_noise_of_the_calibration_error_is_taken_off() -> None:
+    """Confidence 0.8 and 8 of 10 correct: the error is 0, and that of resamples |k - 8| / 10, with k binomial."""
+    found = confidence_results(make_cells(np.full(10, 0.8), np.arange(10) < 8, np.arange(10)))["ECE"]
+    variance = 10 * 0.8 * 0.2 - float(binom(10, 0.8).expect(lambda k: abs(k - 8))) ** 2
+    assert found.value == pytest.approx(0, abs=1e-9)
+    assert found.low == 0
+    assert found.high == pytest.approx(100 * limits_of(0.0, variance / 100, 10)[1], abs=0.5)
 
 
 weighed = st.lists(st.tuples(st.integers(0, 100), st.booleans(), st.integers(0, 4)), min_size=1, max_size=30)
