@@ -14,6 +14,7 @@ from scipy import stats
 from mores.stats.intervals import (
     beta_quantile,
     difference_interval,
+    drawn_interval,
     mean_interval,
     ratio_interval,
     share_interval,
@@ -88,6 +89,16 @@ def test_values_that_are_all_alike_leave_room_for_others() -> None:
     wide = mean_interval([0.0] * 20, least=-1.0)
     assert wide == pytest.approx((-wide[1], wide[1]))
     assert 0.1 < wide[1] < share_interval(0, 20)[1]
+
+
+def test_resampled_values_give_the_interval_of_their_variance() -> None:
+    """Shares that vary as 3 of 20 do, by p (1 - p) / n; and the same on a scale from -1 to 1."""
+    share, spread = 3 / 20, sqrt(3 * 17 / 20**3)
+    drawn, (low, high) = np.array([share - spread, np.nan, share + spread]), share_interval(3, 20)
+    assert drawn_interval(share, drawn, 20) == pytest.approx((low, high))
+    scaled = drawn_interval(2 * share - 1, 2 * drawn - 1, 20, least=-1.0)
+    assert scaled == pytest.approx((2 * low - 1, 2 * high - 1))
+    assert drawn_interval(0.5, [np.nan, np.nan], 20) == pytest.approx(mean_interval([0.5] * 20))
 
 
 @pytest.mark.parametrize(

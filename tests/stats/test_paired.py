@@ -43,3 +43,9 @@ def test_samples_of_a_group_are_one() -> None:
     assert grouped.p_value == 2 / 16 > alone.p_value
     assert grouped.low < alone.low
     assert paired_difference([], []) is None
+
+
+def test_a_thousand_swaps_by_default_of_which_none_is_as_far() -> None:
+    result = paired_difference(np.ones(40), np.zeros(40))
+    assert result is not None
+    assert result.p_value == pytest.approx(1 / 1001)
