@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mores.stats.intervals import share_interval
 from mores.stats.selective import make_cells, selective_curve, selective_interval
 
 
@@ -32,3 +33,16 @@ def test_the_curve_of_four_answers_by_hand() -> None:
     assert [point.accuracy for point in curve] == pytest.approx([1 / 2, 1 / 2, 2 / 3, 1 / 2])
     assert [point.threshold for point in curve] == [0.9, 0.9, 0.6, 0.3]
     assert all(0 <= point.low <= point.accuracy <= point.high <= 1 for point in curve)
+
+
+def test_intervals_of_a_part_whose_confidence_is_the_same_are_those_of_shares() -> None:
+    """Of 100 answers the 50 surer ones are alike, 40 of them correct; and of the others 5."""
+    correct = np.repeat([True, False, True, False], [40, 10, 5, 45])
+    cells = make_cells(np.repeat([0.9, 0.5], 50), correct, np.arange(100))
+    assert selective_interval(cells, 0.4) == pytest.approx(share_interval(40, 50))
+    assert selective_interval(cells, 1.0) == pytest.approx(share_interval(45, 100))
+    low, high = selective_interval(cells, 0.5)
+    assert low < share_interval(40, 50)[0] < high == pytest.approx(share_interval(40, 50)[1])
+    few, many = (selective_curve(cells, np.array([part]))[0] for part in (0.5, 0.51))
+    assert (few.threshold, few.accuracy, many.threshold) == (0.9, 0.8, 0.5)
+    assert many.accuracy == pytest.approx((40 + 0.1) / 51)
