@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.studio.form import FormField, StudioForm
-from mores.studio.records import CampaignItem, EventKind, ItemStatus, Person, Role
+from mores.studio.records import CampaignItem, Content, EventKind, ItemStatus, Person, Role
 from mores.studio.workflow import (
     Action,
     Adjudicate,
     Answered,
+    AskAgain,
     AskModel,
     CampaignStage,
     Cast,
@@ -22,6 +23,7 @@ from mores.studio.workflow import (
     Flow,
     ModelQuestion,
     Recheck,
+    Reconsider,
     Refused,
     Release,
     Revise,
@@ -82,8 +84,10 @@ VERIFIERS = [somebody(f"v{number}", Role.VERIFIER) for number in range(5)]
 FOREIGN = somebody("foreign", Role.VERIFIER, region="JP")
 
 
-def play(item: CampaignItem | None, person: Person | None, action: Action, at: datetime = START) -> CampaignItem:
-    for event in act(FLOW, item, person, action, at, "k"):
+def play(
+    item: CampaignItem | None, person: Person | None, action: Action, at: datetime = START, flow: Flow = FLOW
+) -> CampaignItem:
+    for event in act(flow, item, person, action, at, "k"):
         item = apply(item, event)
     assert item is not None
     return item
@@ -132,6 +136,7 @@ def test_a_returned_item_gets_new_votes_for_its_new_version() -> None:
         (FOREIGN, Take, "region"),
         (BOSS, Take, "another role"),
         (VERIFIERS[0], Cast, "do not have"),
+        (VERIFIERS[0], Release, "do not have this item."),
         (VERIFIERS[0], Revise, "cannot be changed"),
         (VERIFIERS[0], Withdraw, "author"),
         (AUTHOR, Adjudicate, "organiser"),
@@ -201,10 +206,8 @@ def test_who_may(
 
 
 def test_a_drawn_item_goes_to_somebody_who_did_not_judge_it() -> None:
-    item = accepted()
-    for event in act(SAMPLED, item, BOSS, Recheck(), START, "k"):
-        item = apply(item, event)
-    assert (item.stage, item.status) == ("again", ItemStatus.OPEN)
+    item = play(accepted(), BOSS, Recheck(), flow=SAMPLED)
+    assert (item.stage, item.status, item.path) == ("again", ItemStatus.OPEN, accepted().path)
     assert [may(SAMPLED, item, person, Take) is None for person in VERIFIERS] == [False, False, False, True, True]
 
 
@@ -236,6 +239,8 @@ def test_events_of_one_action_have_keys_of_their_own() -> None:
     events = act(FLOW, WRITTEN, AUTHOR, Submit({"text": "b"}), START, "k")
     assert [event.key for event in events] == ["k", *(f"k+{number}" for number in range(1, len(events)))]
     assert len(events) > 2
+    with pytest.raises(ValueError, match="the first event of i is edited, not created"):
+        apply(None, events[0])
 
 
 def test_a_change_keeps_the_language_and_region_that_it_does_not_name() -> None:
@@ -252,6 +257,69 @@ def test_an_organiser_sends_an_item_only_to_a_stage_that_there_is() -> None:
     assert play(checked(), BOSS, Adjudicate("back", to="write")).stage == "write"
 
 
+def test_an_organiser_does_not_send_on_what_its_author_has_not_finished() -> None:
+    flow = replace(FLOW, stages=(replace(FLOW.stages[0], form=lambda _: FORM), *FLOW.stages[1:]))
+    for to in ("", "check"):
+        with pytest.raises(Refused, match="not complete"):
+            play(WRITTEN, BOSS, Adjudicate("next", to=to), flow=flow)
+        finished = WRITTEN.model_copy(update={"content": {"good": "no"}})
+        assert play(finished, BOSS, Adjudicate("next", to=to), flow=flow).stage == (to or "measure")
+    assert play(WRITTEN, BOSS, Adjudicate("rejected"), flow=flow).status is ItemStatus.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("content", "region", "version"),
+    [({"text": "c"}, "TZ", 3), ({"text": "c"}, "KE", 3), (None, "TZ", 3), (None, "KE", 2)],
+)
+def test_what_a_stage_corrects_is_a_new_version_that_no_person_wrote(
+    content: Content | None, region: str, version: int
+) -> None:
+    decision = StageDecision("next", content=content, region=region)
+    flow = replace(FLOW, stages=(replace(FLOW.stages[0], decide=lambda _: decision),))
+    item = play(WRITTEN, AUTHOR, Submit({"text": "b"}, region="KE"), flow=flow)
+    assert (item.content, item.region) == (content or {"text": "b"}, region)
+    assert (item.status, item.version, item.edited) == (ItemStatus.ACCEPTED, version, 2)
+
+
+def test_models_are_asked_again_after_each_answer_but_nothing_twice() -> None:
+    """The second question follows from the first answer; what the author asked is no answer to the stage's."""
+
+    def questions(item: CampaignItem) -> list[ModelQuestion]:
+        first = any(ask.answer for ask in item.asks if ask.person is None)
+        return [ModelQuestion("help"), *[ModelQuestion("help", sample=1)] * first]
+
+    flow = replace(FLOW, stages=(FLOW.stages[0], replace(FLOW.stages[1], questions=questions), FLOW.stages[2]))
+    item = play(WRITTEN, AUTHOR, AskModel("own", "help"), flow=flow)
+    item = play(item, AUTHOR, Submit(item.content, region="KE"), flow=flow)
+    assert [(ask.id, ask.person, ask.sample) for ask in item.asks] == [("own", "author", 0), ("i.1", None, 0)]
+    item = play(item, None, Answered("i.1", {"text": "first"}), flow=flow)
+    assert [(ask.id, ask.model, ask.sample) for ask in item.asks[2:]] == [("i.2", "m", 1)]
+
+
+def test_an_organiser_has_models_asked_again_what_failed() -> None:
+    """Here the item waits until both have answered."""
+    measure = replace(FLOW.stages[1], decide=lambda item: None if item.failed else answered(item))
+    flow = replace(FLOW, stages=(FLOW.stages[0], measure, FLOW.stages[2]))
+    item = play(WRITTEN, AUTHOR, Submit({"text": "b"}, region="KE"), flow=flow)
+    with pytest.raises(Refused, match="No model has failed"):
+        play(item, BOSS, AskAgain(), flow=flow)
+    item = play(item, None, Answered("i.0", None, "away"), flow=flow)
+    item = play(item, None, Answered("i.1", {"correct": True}), flow=flow)
+    item = play(item, BOSS, AskAgain(), flow=flow)
+    with pytest.raises(Refused, match="No model has failed"):
+        play(item, BOSS, AskAgain(), flow=flow)
+    asks = [(ask.id, ask.model, ask.attempt, ask.waiting) for ask in item.asks]
+    assert asks == [("i.0", "m1", 0, False), ("i.1", "m2", 0, False), ("i.2", "m1", 1, True)]
+    assert play(item, None, Answered("i.2", {"correct": True}), flow=flow).stage == "check"
+
+
+def test_what_waits_is_decided_again_where_fewer_votes_are_needed() -> None:
+    item = vote(checked(), VERIFIERS[0], "yes")
+    one = replace(FLOW, stages=(*FLOW.stages[:2], replace(FLOW.stages[2], decide=lambda _: StageDecision("next"))))
+    assert play(item, BOSS, Reconsider()) == item
+    assert play(item, BOSS, Reconsider(), flow=one).status is ItemStatus.ACCEPTED
+
+
 def test_an_organiser_fills_in_a_form_only_where_one_decides() -> None:
     stage = FLOW.stages[2]
     assert stage.decision_form(checked()) is None
@@ -263,6 +331,7 @@ def test_a_fourth_person_is_not_given_the_last_place() -> None:
     item = checked()
     for person in VERIFIERS[:3]:
         item = play(item, person, Take())
+    assert [count_missing(FLOW, each) for each in (WRITTEN, checked(), item, accepted())] == [0, 3, 0, 0]
     with pytest.raises(Refused, match="Others have taken"):
         play(item, VERIFIERS[3], Take())
     item = play(item, VERIFIERS[0], Release("I am not sure"))
@@ -285,6 +354,9 @@ def test_a_vote_can_be_changed_for_ten_minutes() -> None:
     assert [vote.answer["good"] for vote in item.votes] == ["no"]
     with pytest.raises(Refused, match="final"):
         play(item, VERIFIERS[0], Cast({"good": "yes"}), START + timedelta(minutes=20))
+    item = play(item, VERIFIERS[0], Cast({"good": "yes"}), START + timedelta(minutes=19))
+    item = play(play(item, VERIFIERS[1], Take()), VERIFIERS[1], Cast({"good": "no"}), START + timedelta(minutes=40))
+    assert [vote.answer["good"] for vote in item.votes] == ["yes", "no"]
 
 
 def test_the_model_is_asked_only_so_often() -> None:
