@@ -33,6 +33,11 @@ def test_all_swaps_of_a_few_samples_by_hand() -> None:
     assert compare_means([1, 1, 1, 5], [0, 0, 0, 5]) == PermutationTest(0.75, 4 / 16, 16, exact=True)
     assert compare_means([2], [1]) == PermutationTest(1.0, 1.0, 2, exact=True)
     assert compare_means([1, 2], [1, 2]) == PermutationTest(0.0, 1.0, 4, exact=True)
+    twelve = compare_means(np.ones(12), np.zeros(12), permutations=10)
+    assert twelve == PermutationTest(1.0, 2 / 2**12, 2**12, exact=True)
+    thirteen = compare_means(np.ones(13), np.zeros(13), permutations=10)
+    assert thirteen is not None
+    assert (thirteen.permutations, thirteen.exact) == (10, False)
 
 
 def test_groups_are_swapped_whole() -> None:
@@ -76,6 +81,8 @@ def test_sampled_p_values_are_near_the_exact_one(monkeypatch: pytest.MonkeyPatch
     again = compare_means(first, second, permutations=2**14)
     assert again is not None
     assert again.p_value == exact.p_value
+    alike = compare_means(np.ones(14), np.ones(14), permutations=50)  # every one of the 50 is as far
+    assert alike == PermutationTest(0.0, 1.0, 50, exact=False)
 
 
 def test_a_sampled_p_value_is_never_zero_and_repeats_with_its_seed() -> None:
