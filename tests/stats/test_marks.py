@@ -96,6 +96,18 @@ def test_intervals_over_people_are_wider_where_people_differ() -> None:
     assert both.f1.value == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize(("people", "texts", "even"), [(4, 20, True), (3, 20, False), (4, 19, False)])
+def test_intervals_over_four_people_are_of_fishers_z(people: int, texts: int, even: bool) -> None:
+    """From 20 marked texts on, both ends of z = atanh(2 F1 - 1) are as far away."""
+    marks = of(TEXT, "abcd"), of(TEXT, "abcd efgh")
+    read = [MarkedText(TEXT, {f"p{p}": [marks[n * (p + 1) % 3 == 0]] for p in range(people)}) for n in range(texts)]
+    agreement = span_agreement(read, over_raters=True)
+    assert agreement
+    f1 = agreement.f1
+    low, value, high = np.arctanh(2 * np.array([f1.low, f1.value, f1.high], dtype=np.float64) - 1)
+    assert bool(abs(high - 2 * value + low) < 1e-6) is even
+
+
 def test_the_variance_of_single_marks_is_taken_off_once() -> None:
     """By hand for a mean, whose value without x is (S - x) / (N - 1); in all 5 texts 4 people have a number each."""
     values = np.random.default_rng(0).normal(size=(5, 4))
