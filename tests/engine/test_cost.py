@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from mores.engine.cost import Price, list_price, price_of
+from mores.engine.cost import Price, guess_tokens, list_price, price_of
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +46,14 @@ def test_a_model_free_at_its_maker_is_unknown_elsewhere() -> None:
 @pytest.mark.parametrize("name", ["embedded", "embedded:FILE.gguf", "reader", "hf:some/gpt-4o", "fake:clean"])
 def test_what_runs_here_costs_nothing(name: str) -> None:
     assert price_of(name) == Price(0, 0)
+
+
+def test_a_price_is_of_a_million_tokens() -> None:
+    assert Price(0.40, 1.60).cost(2_000_000, 500_000) == pytest.approx(1.60)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 1), ("abcdefgh", 3), ("abcdefghijk", 3), ("naïve", 3), ("東京タワー", 6)]
+)
+def test_tokens_are_guessed_by_script(text: str, tokens: int) -> None:
+    assert guess_tokens(text) == tokens
