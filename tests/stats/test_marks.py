@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from mores.stats.agreement import Votes, cohen_kappa, krippendorff_alpha
+from mores.stats.classification import Floats
+from mores.stats.intervals import limits_of
 from mores.stats.marks import (
     MarkAgreement,
     MarkedText,
     SpanMark,
+    figure,
     match,
     single_variance,
     span_agreement,
@@ -112,7 +114,7 @@ def test_the_variance_of_single_marks_is_taken_off_once() -> None:
     """By hand for a mean, whose value without x is (S - x) / (N - 1); in all 5 texts 4 people have a number each."""
     values = np.random.default_rng(0).normal(size=(5, 4))
 
-    def mean(sums: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def mean(sums: Floats) -> Floats:
         return np.asarray(sums[..., 0] / sums[..., 1])
 
     rows = np.column_stack([values.sum(axis=1), np.full(5, 4.0)])
@@ -121,6 +123,23 @@ def test_the_variance_of_single_marks_is_taken_off_once() -> None:
     by_hand = 3 / 4 * ((left - left.mean(axis=1, keepdims=True)) ** 2).sum()
     assert single_variance(mean, rows, without) == pytest.approx(by_hand)
     assert single_variance(mean, rows, [rows, rows]) == 0, "nobody read anything"
+
+
+def test_variances_of_texts_and_of_people_are_added_with_the_degrees_of_freedom_of_both() -> None:
+    """Both are V = 0.05² of 20 texts and three people; Satterthwaite's are (2 V)² / (V² / 19 + V² / 2)."""
+    rows, weights = np.repeat([[1.0, 1.0], [0.0, 1.0]], 10, axis=0), np.repeat([2, 1, 0], [1, 18, 1]).astype(np.uint8)
+    draws, apart = [np.stack([weights, weights[::-1]])], 0.05 * np.sqrt(3 / 4)
+    without = [np.array([[0.5 + gap, 1.0]]) for gap in (-apart, 0.0, apart)]
+
+    def mean(sums: Floats) -> Floats:
+        return np.asarray(sums[..., 0] / sums[..., 1])
+
+    variance = 2 * 0.05**2 * (t.isf(0.025, 4 / (1 / 19 + 1 / 2)) / 1.959964) ** 2
+    low, high = limits_of(0.5, float(variance), 20)
+    found = figure(mean, rows, draws, 20, without=without)
+    assert (found.low, found.high) == pytest.approx((low, high))
+    scaled = figure(lambda sums: 2 * mean(sums) - 1, rows, draws, 20, least=-1.0, without=without)
+    assert (scaled.low, scaled.high) == pytest.approx((2 * low - 1, 2 * high - 1))
 
 
 @pytest.mark.slow
@@ -280,13 +299,13 @@ def test_intervals_hold_the_agreement_of_many_texts() -> None:
     for seed in range(2, 32):
         sample = span_agreement(draw_texts(np.random.default_rng(seed), 30, copy=0.5), resamples=100)
         assert sample
-        for n, (figure, truth) in enumerate(
+        for n, (own, truth) in enumerate(
             [(sample.f1, whole.f1), (sample.kappa, whole.kappa), (sample.alpha, whole.alpha)]
         ):
-            assert figure.low is not None
-            assert figure.high is not None
+            assert own.low is not None
+            assert own.high is not None
             assert truth.value is not None
-            held[n] += figure.low <= truth.value <= figure.high
+            held[n] += own.low <= truth.value <= own.high
     assert (held >= 27).all(), held
 
 
