@@ -53,6 +53,17 @@ def test_nothing_is_missing() -> None:
     assert "whole" not in result.model_dump()
     moments = np.array([0.75, 0.01, 20])
     assert np.allclose(cover(moments, moments), limits(*moments), atol=1e-9)
+    alike = difference_result("difference", [1.0, 0.0], [0.0, 0.0])
+    assert alike.value == 0.5
+    assert alike.bounds is alike.whole is None
+    assert difference_result("difference", [], []) == Result(name="difference", value=None)
+
+
+def test_with_missing_answers_no_interval_is_narrower() -> None:
+    """One of two is correct, and a third missing: one-sided ends of 1 and 2 of 3 are inside those of 1 of 2."""
+    result = share_result("correct", 1, 2, 1)
+    assert beta.ppf(0.05, 1, 3) > beta.ppf(0.025, 1, 2)
+    assert result.whole == pytest.approx((beta.ppf(0.025, 1, 2), beta.ppf(0.975, 2, 1)), abs=1e-4)
 
 
 def test_all_are_missing() -> None:
