@@ -38,7 +38,7 @@ def test_waits_double_up_to_the_longest_besides_what_the_server_asks_for(waits: 
 
 
 @pytest.mark.parametrize(
-    ("outage", "expected", "counted"), [(10, [4, 4, 2], 1), (0, [4], 2)], ids=["by the clock", "by the attempts"]
+    ("outage", "expected", "counted"), [(9, [4, 4, 1], 1), (0, [4], 2)], ids=["by the clock", "by the attempts"]
 )
 def test_an_outage_is_waited_for_until_its_end_and_no_longer(
     outage: float, expected: list[float], counted: int, waits: list[float]
@@ -52,6 +52,14 @@ def test_an_outage_is_waited_for_until_its_end_and_no_longer(
         tries.started = START + sum(waits)
     assert waits == expected
     assert (tries.failed, tries.counted) == (len(expected) + 1, counted)
+
+
+@pytest.mark.usefixtures("waits")
+def test_only_tries_that_began_during_an_outage_do_not_count() -> None:
+    calls, down = Patience(Limits(outage=100.0), Counts()), Transient("refused", down=True)
+    requests = [Tries(started=began) for began in (START, START - 1, START, START + 1)]
+    assert [asyncio.run(calls.another(tries, down)) for tries in requests] == [True] * 4
+    assert [tries.counted for tries in requests] == [1, 1, 0, 0]
 
 
 @pytest.mark.usefixtures("waits")
