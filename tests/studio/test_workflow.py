@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -325,6 +326,23 @@ def test_an_organiser_fills_in_a_form_only_where_one_decides() -> None:
     assert stage.decision_form(checked()) is None
     assert replace(stage, adjudge=lambda _item, answer: answer).decision_form(checked()) == FORM
     assert replace(stage, role=Role.ORGANISER).decision_form(checked()) == FORM
+
+
+@pytest.mark.parametrize(
+    ("outcome", "changes", "result"),
+    [
+        ("next", {"adjudge": lambda _item, answer: answer | {"more": 1}}, {"good": "no", "more": 1}),
+        ("next", {"role": Role.ORGANISER}, {"good": "no"}),
+        ("next", {}, {}),
+        ("back", {"role": Role.ORGANISER}, {}),
+        ("rejected", {"adjudge": lambda _item, answer: answer | {"more": 1}}, {}),
+    ],
+)
+def test_what_an_organiser_fills_in_is_the_result(outcome: str, changes: dict[str, Any], result: Content) -> None:
+    stage = replace(FLOW.stages[2], **changes)
+    assert stage.read_decision(checked(), outcome, {"good": ["no"]}) == result
+    with pytest.raises(Refused, match="Choose what"):
+        stage.read_decision(checked(), "accepted", {"good": ["no"]})
 
 
 def test_a_fourth_person_is_not_given_the_last_place() -> None:
