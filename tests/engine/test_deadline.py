@@ -8,7 +8,7 @@ import time
 import pytest
 
 from mores.engine.blame import attempt
-from mores.engine.deadline import Deadlines
+from mores.engine.deadline import Deadlines, Expiry
 from mores.engine.loop import run
 from mores.errors import ModelError, Transient
 from mores.models.base import Completion, Message, Request
@@ -80,3 +80,31 @@ def test_cancelled_also_when_it_is_late_at_the_same_moment() -> None:
             await task
 
     run(cancel())
+
+
+def test_a_key_that_is_gone_does_not_end_and_after_the_close_none_does() -> None:
+    """Here the end of the first is also that of the second."""
+
+    async def check() -> None:
+        ended: list[str] = []
+
+        def expire(key: str) -> None:
+            ended.append(key)
+            expiry.pop("b", None)
+
+        expiry = Expiry[str](0.02, expire)
+        for key in "abc":
+            expiry.add(key)
+        await asyncio.sleep(0.1)
+        assert ended == ["a", "c"]
+        expiry.close()
+        for key in "de":
+            expiry.add(key)
+        expiry.close()
+        await asyncio.sleep(0.1)
+        assert ended == ["a", "c"]
+        expiry.add("f")
+        await asyncio.sleep(0.1)
+        assert "".join(ended) == "acdef"
+
+    run(check())
