@@ -15,6 +15,7 @@ from mores.stats.intervals import (
     beta_quantile,
     difference_interval,
     drawn_interval,
+    limits_of,
     mean_interval,
     ratio_interval,
     share_interval,
@@ -139,6 +140,18 @@ def test_any_counts_have_an_interval_around_their_share(units: list[tuple[int, i
         assert (low == 0) == (share == 0)
         assert (high == 1) == (share == 1)
         assert ratio_interval(below - above, below) == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+def test_ratios_of_kinds_by_hand() -> None:
+    """Ten answers of 2 of 2 and ten of 0 of 1, each ±2/3 from 20 of 30; five do not count.
+
+    An answer could count 2, so the units are 30 · (20 · 2) / (20 · 2²).
+    """
+    units = np.repeat(np.eye(3), [10, 10, 5], axis=0)
+    expected = limits_of(20 / 30, 20 * (2 / 3) ** 2 / 30**2, 15)
+    assert Ratio((2, 0, 0), (2, 1, 0)).interval(units) == pytest.approx(expected)
+    share = Ratio((1, 0), (1, 1)).interval(np.repeat(np.eye(2), [3, 17], axis=0))
+    assert share == pytest.approx(share_interval(3, 20))
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 5)] * 3), min_size=1, max_size=30))
