@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.studio.form import FormField, StudioForm
-from mores.studio.records import CampaignItem, Content, EventKind, ItemStatus, Person, Role
+from mores.studio.records import CampaignItem, Content, EventKind, ItemStatus, ItemVote, Person, Role
 from mores.studio.workflow import (
     Action,
     Adjudicate,
@@ -206,10 +206,12 @@ def test_who_may(
     assert refusal is None if reason is None else reason in str(refusal)
 
 
-def test_a_drawn_item_goes_to_somebody_who_did_not_judge_it() -> None:
-    item = play(accepted(), BOSS, Recheck(), flow=SAMPLED)
+@pytest.mark.parametrize("others", [True, False])
+def test_a_drawn_item_goes_to_somebody_who_did_not_judge_it(others: bool) -> None:
+    flow = replace(SAMPLED, stages=(*FLOW.stages, replace(SAMPLED.stages[-1], others=others)))
+    item = play(accepted(), BOSS, Recheck(), flow=flow)
     assert (item.stage, item.status, item.path) == ("again", ItemStatus.OPEN, accepted().path)
-    assert [may(SAMPLED, item, person, Take) is None for person in VERIFIERS] == [False, False, False, True, True]
+    assert [may(flow, item, person, Take) is None for person in VERIFIERS] == [False, False, False, True, True]
 
 
 def test_steps_are_answered_once_and_in_their_order() -> None:
@@ -234,6 +236,23 @@ def test_a_changed_vote_keeps_when_its_item_was_taken() -> None:
     item = play(item, VERIFIERS[0], Cast({"good": "yes"}), START + timedelta(minutes=5))
     item = play(item, VERIFIERS[0], Cast({"good": "no"}), START + timedelta(minutes=9))
     assert [(vote.taken, vote.at - START) for vote in item.votes] == [(START, timedelta(minutes=9))]
+
+
+def test_a_vote_keeps_everything_that_came_with_it() -> None:
+    at, person = START + timedelta(minutes=1), VERIFIERS[0]
+    answer = Cast({"good": "yes"}, seconds=5.0, comment="unsure", order=("good",), offline=2.0)
+    item = play(play(checked(), person, Take()), person, answer, at, replace(FLOW, skills={"v0": 0.9}))
+    [cast] = item.votes
+    assert cast == ItemVote(
+        person="v0", stage="check", version=2, answer={"good": "yes"}, at=at, seconds=5.0, comment="unsure",
+        order=("good",), skill=0.9, taken=START, offline=2.0, standing=person.standing,
+    )  # fmt: skip
+    assert cast.span == 58
+
+
+def test_what_is_withdrawn_says_why_and_is_with_nobody() -> None:
+    item = play(play(checked(), VERIFIERS[0], Take()), AUTHOR, Withdraw("a copy"))
+    assert (item.status, item.note, item.holds) == (ItemStatus.WITHDRAWN, "a copy", ())
 
 
 def test_events_of_one_action_have_keys_of_their_own() -> None:
@@ -266,6 +285,7 @@ def test_an_organiser_does_not_send_on_what_its_author_has_not_finished() -> Non
         finished = WRITTEN.model_copy(update={"content": {"good": "no"}})
         assert play(finished, BOSS, Adjudicate("next", to=to), flow=flow).stage == (to or "measure")
     assert play(WRITTEN, BOSS, Adjudicate("rejected"), flow=flow).status is ItemStatus.REJECTED
+    assert play(checked(), BOSS, Adjudicate("next"), flow=flow).status is ItemStatus.ACCEPTED, "its author has sent it"
 
 
 @pytest.mark.parametrize(
@@ -312,6 +332,41 @@ def test_an_organiser_has_models_asked_again_what_failed() -> None:
     asks = [(ask.id, ask.model, ask.attempt, ask.waiting) for ask in item.asks]
     assert asks == [("i.0", "m1", 0, False), ("i.1", "m2", 0, False), ("i.2", "m1", 1, True)]
     assert play(item, None, Answered("i.2", {"correct": True}), flow=flow).stage == "check"
+
+
+def test_models_are_asked_what_new_settings_and_a_sample_need() -> None:
+    def with_question(flow: Flow, place: int) -> Flow:
+        stages = list(flow.stages)
+        stages[place] = replace(stages[place], questions=lambda _: [ModelQuestion("new", "m3")])
+        return replace(flow, stages=tuple(stages))
+
+    item = play(WRITTEN, AUTHOR, Submit({"text": "b"}, region="KE"))
+    later = play(item, BOSS, AskAgain(), flow=with_question(FLOW, 1))
+    assert [(ask.task, ask.model, ask.attempt) for ask in later.asks[2:]] == [("new", "m3", 0)]
+    drawn = play(accepted(), BOSS, Recheck(), flow=with_question(SAMPLED, 3))
+    assert [(ask.task, ask.stage) for ask in drawn.asks[2:]] == [("new", "again")]
+    with pytest.raises(Refused, match="cannot be asked this"):
+        play(WRITTEN, AUTHOR, AskModel("a", "measure"))
+
+
+def test_the_path_names_every_stage_that_an_item_left() -> None:
+    """Where it went, in which version, with how many votes, and whether an organiser decided."""
+    item = vote(checked(), VERIFIERS[0], "yes")
+    item = play(item, BOSS, Adjudicate("back", "Too short"))
+    assert item.note == "Too short"
+    item = play(item, BOSS, Adjudicate("rejected", "Never"))
+    passages = [(p.stage, p.to, p.outcome, p.organiser, p.version, p.votes) for p in item.path]
+    assert passages == [
+        ("write", "measure", "next", False, 2, 0),
+        ("measure", "check", "next", False, 2, 0),
+        ("check", "write", "back", True, 2, 1),
+        ("write", "", "rejected", True, 2, 0),
+    ]
+    assert item.adjudicated == (("check", 2), ("write", 2))
+    [decided, *_] = act(FLOW, checked(), BOSS, Adjudicate("next", "Good"), START)
+    assert (decided.kind, decided.payload) == (
+        EventKind.ADJUDICATED, {"outcome": "next", "note": "Good", "result": {}},
+    )  # fmt: skip
 
 
 def test_what_waits_is_decided_again_where_fewer_votes_are_needed() -> None:
@@ -363,6 +418,8 @@ def test_what_is_kept_too_long_goes_to_another() -> None:
     assert act(FLOW, item, None, Release(), START + timedelta(minutes=59), "k") == []
     item = play(item, None, Release(), START + timedelta(hours=1))
     assert item.holds == ()
+    both = play(play(checked(), VERIFIERS[0], Take()), VERIFIERS[1], Take())
+    assert [hold.person for hold in play(both, None, Release(of="v0")).holds] == ["v1"]
     assert may(FLOW, item, VERIFIERS[0], Take) is None
 
 
