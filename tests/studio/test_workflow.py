@@ -183,6 +183,8 @@ SAMPLED = replace(FLOW, stages=(*FLOW.stages, CampaignStage("again", "Again", Ro
         (FLOW, WRITTEN, FOREIGN, AskModel, "Only its author"),
         (FLOW, WRITTEN, BOSS, AskModel, None),
         (replace(FLOW, model=""), WRITTEN, AUTHOR, AskModel, "no model"),
+        (replace(FLOW, budget=0), WRITTEN, AUTHOR, AskModel, "0 times"),
+        (replace(FLOW, budget=0), WRITTEN, BOSS, AskModel, None),
         (FLOW, WRITTEN, AUTHOR, Withdraw, None),
         (FLOW, WRITTEN, BOSS, Withdraw, None),
         (CLOSED, WRITTEN, AUTHOR, Submit, "closed"),
@@ -236,6 +238,12 @@ def test_a_changed_vote_keeps_when_its_item_was_taken() -> None:
     item = play(item, VERIFIERS[0], Cast({"good": "yes"}), START + timedelta(minutes=5))
     item = play(item, VERIFIERS[0], Cast({"good": "no"}), START + timedelta(minutes=9))
     assert [(vote.taken, vote.at - START) for vote in item.votes] == [(START, timedelta(minutes=9))]
+
+
+def test_an_item_keeps_when_its_author_opened_the_page() -> None:
+    for since, kept in ((START, START.isoformat()), (None, None)):
+        [created] = act(FLOW, None, AUTHOR, Create("i", {}, since=since), START + timedelta(minutes=3))
+        assert (created.kind, created.payload.get("since")) == (EventKind.CREATED, kept)
 
 
 def test_a_vote_keeps_everything_that_came_with_it() -> None:
