@@ -134,6 +134,7 @@ def test_a_returned_item_gets_new_votes_for_its_new_version() -> None:
     ("person", "action", "reason"),
     [
         (AUTHOR, Take, "own"),
+        (AUTHOR, Cast, "own"),
         (FOREIGN, Take, "region"),
         (BOSS, Take, "another role"),
         (VERIFIERS[0], Cast, "do not have"),
@@ -165,6 +166,7 @@ PILOT = AUTHOR.model_copy(update={"left": 0})
 CLOSED = replace(FLOW, open=False)
 SAMPLED = replace(FLOW, stages=(*FLOW.stages, CampaignStage("again", "Again", Role.VERIFIER, lambda _: FORM,
                                                            lambda _: None, sample=5, others=True)))  # fmt: skip
+AGAIN = accepted().model_copy(update={"stage": "again", "status": ItemStatus.OPEN})
 
 
 @pytest.mark.parametrize(
@@ -173,9 +175,10 @@ SAMPLED = replace(FLOW, stages=(*FLOW.stages, CampaignStage("again", "Again", Ro
         (FLOW, None, AUTHOR, Create, None),
         (FLOW, None, BOSS, Create, None),
         (FLOW, None, FOREIGN, Create, "cannot write"),
-        (replace(FLOW, stages=FLOW.stages[1:]), None, AUTHOR, Create, "cannot write"),
+        (replace(FLOW, stages=FLOW.stages[2:]), None, AUTHOR, Create, "cannot write"),
         (FLOW, None, BEFORE, Create, "take the test"),
         (FLOW, None, PILOT, Create, "being looked at"),
+        (FLOW, None, PILOT.model_copy(update={"left": 1}), Create, None),
         (FLOW, None, AUTHOR, Submit, "no such item"),
         (FLOW, WRITTEN, AUTHOR, Revise, None),
         (FLOW, WRITTEN, BOSS, Revise, None),
@@ -191,6 +194,15 @@ SAMPLED = replace(FLOW, stages=(*FLOW.stages, CampaignStage("again", "Again", Ro
         (CLOSED, WRITTEN, AUTHOR, Withdraw, None),
         (FLOW, WRITTEN, VERIFIERS[0], Take, "nothing to judge"),
         (FLOW, checked(), BEFORE.model_copy(update={"id": "new"}), Take, "take the test"),
+        (FLOW, vote(checked(), VERIFIERS[0], "yes"), VERIFIERS[0], Take, "answered this item already"),
+        (SAMPLED, AGAIN, VERIFIERS[0], Take, "at an earlier stage"),
+        (
+            replace(SAMPLED, stages=(*FLOW.stages, replace(SAMPLED.stages[3], others=False))),
+            AGAIN,
+            VERIFIERS[0],
+            Take,
+            None,
+        ),
         (FLOW, accepted(), VERIFIERS[3], Take, "accepted"),
         (FLOW, accepted(), BOSS, Adjudicate, "accepted"),
         (FLOW, accepted(), BOSS, Recheck, "nothing to judge once more"),
@@ -412,7 +424,8 @@ def test_a_fourth_person_is_not_given_the_last_place() -> None:
     item = checked()
     for person in VERIFIERS[:3]:
         item = play(item, person, Take())
-    assert [count_missing(FLOW, each) for each in (WRITTEN, checked(), item, accepted())] == [0, 3, 0, 0]
+    rejected = play(vote(checked(), VERIFIERS[0], "no"), BOSS, Adjudicate("rejected"))
+    assert [count_missing(FLOW, each) for each in (WRITTEN, checked(), item, rejected)] == [0, 3, 0, 0]
     with pytest.raises(Refused, match="Others have taken"):
         play(item, VERIFIERS[3], Take())
     item = play(item, VERIFIERS[0], Release("I am not sure"))
