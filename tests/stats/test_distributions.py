@@ -105,6 +105,7 @@ def test_bhattacharyya_refuses(p: Any, q: Any, message: str) -> None:
 
 def test_summary_by_hand() -> None:
     assert summarise([-5, 0, 1, 4]) == FiveNumbers(4, -5, -1.25, 0.5, 1.75, 4, 0, math.sqrt(14))
+    assert summarise([1, 3]) == FiveNumbers(2, 1, 1.5, 2, 2.5, 3, 2, math.sqrt(2))
     assert summarise([2]) == FiveNumbers(1, 2, 2, 2, 2, 2, 2, None)
     assert summarise([]) is None
 
