@@ -110,7 +110,7 @@ def groups(items: ItemTable, twins: Twins | None = None) -> Integers:
 
 def _number(*words: str) -> int:
     """Return a number of these words that no others have."""
-    return int.from_bytes(draw(0, *words), "big", signed=True)
+    return int.from_bytes(draw(0, *words), signed=True)
 
 
 def folds(items: ItemTable, group: Integers, seed: int) -> Integers:
@@ -121,7 +121,7 @@ def folds(items: ItemTable, group: Integers, seed: int) -> Integers:
     sources, members = items.source_of.tolist(), np.argsort(group, kind="stable")
     totals = np.bincount(items.source_of).tolist()
     names, starts = np.unique(group[members], return_index=True)
-    draws = np.array([int.from_bytes(draw(seed, items.names[place]), "big") for place in names.tolist()], np.uint64)
+    draws = np.array([int.from_bytes(draw(seed, items.names[place])) for place in names.tolist()], np.uint64)
     bounds = [*starts.tolist(), len(members)]
     filled = [[0] * len(totals) for _ in range(FOLDS)]
     chosen = np.empty(len(sources), np.int64)
