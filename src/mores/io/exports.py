@@ -339,6 +339,8 @@ def _label_studio(row: TableRow) -> Iterator[TableRow]:
         marked = None
         for result in annotation["result"]:
             name, kind, value = result["from_name"], result["type"], result["value"]
+            if not isinstance(name, str):
+                raise TypeError("from_name is a string")
             given = value.get(kind if kind != "textarea" else "text")
             if kind == "labels":
                 marked = row.values["data"].get(result.get("to_name"))

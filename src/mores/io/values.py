@@ -7,14 +7,20 @@ not exist.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate
 from typing import Any
 
 from mores.extras import require
+
+_BRACKETS = re.compile(r"[\[\]{}]")
+_DEEPEST = 200
+"""Brackets within brackets in YAML, which its library reads the more slowly the deeper they are, until it fails."""
 
 
 def load_json(data: str | bytes) -> Any:
@@ -35,8 +41,12 @@ def load_yaml(data: bytes, extra: str) -> Any:
     import yaml
 
     with as_value_error():
+        text = data.decode()
+        levels = accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKETS.findall(text))
+        if max(levels, default=0) > _DEEPEST:
+            raise ValueError("it is nested too deep")
         try:
-            return yaml.safe_load(data.decode())
+            return yaml.safe_load(text)
         except yaml.YAMLError as error:
             raise ValueError(" ".join(str(error).split())) from error
 

@@ -122,7 +122,7 @@ def _expand(row: SourceRow) -> list[SourceRow]:
 def _literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError) as error:
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
         raise InputError("a cell that is not a list or object; expected the published columns") from error
 
 

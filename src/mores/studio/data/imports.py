@@ -193,6 +193,8 @@ def _row(values: Mapping[str, Any], place: str, others: Mapping[str, Any]) -> In
     for key, value in values.items():
         stem, _, number = key.rpartition("_")
         if stem and number.isdigit() and f"{stem}_1" in values:  # columns such as `options_1`, `options_2` are one list
+            if stem in values:
+                raise InputError(f"columns {stem!r} and '{stem}_1', which are one list; rename or remove one of them")
             content.setdefault(stem, []).append(value)
         elif key not in ("region", "language", "id"):
             content[key] = value
