@@ -14,11 +14,12 @@ import sqlite3
 import time
 import zlib
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from math import isfinite
 from pathlib import Path
 from types import TracebackType
@@ -62,6 +63,8 @@ _BASES = 4
 """Prompts that others are compared with: runs with several kinds of prompts use one store."""
 _AHEAD = 262
 """Bytes of zlib's window that are no part of what it looks back at."""
+_AT_ONCE = 64
+"""Rows of one statement."""
 _SHORT = 256
 """Bytes of a prompt that is not worth comparing."""
 
@@ -269,22 +272,17 @@ class Store:
             if self._writer is None:
                 self._writer = self._connect()
             with self._writer as db:
-                db.executemany("INSERT OR IGNORE INTO setting VALUES (?, ?)", settings.items())
-                db.executemany("INSERT OR IGNORE INTO prompt VALUES (?, ?)", prompts.whole.items())
-                db.executemany("INSERT OR IGNORE INTO alike VALUES (?, ?, ?)", prompts.alike)
-                db.executemany(
-                    "INSERT OR REPLACE INTO response VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-                    ((*row, _checksum((*row, others.get(row[0]), thoughts.get(row[0])))) for row in rows),
-                )
-                db.executemany("INSERT OR REPLACE INTO alternative VALUES (?, ?)", others.items())
+                _insert(db, "OR IGNORE INTO setting", settings.items())
+                _insert(db, "OR IGNORE INTO prompt", prompts.whole.items())
+                _insert(db, "OR IGNORE INTO alike", prompts.alike)
+                sums = (_checksum((*row, others.get(row[0]), thoughts.get(row[0]))) for row in rows)
+                _insert(db, "OR REPLACE INTO response", [(*row, total) for row, total in zip(rows, sums, strict=True)])
+                _insert(db, "OR REPLACE INTO alternative", others.items())
                 for table in ("thought", "refusal"):
                     if db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():  # else there is nothing to replace
                         db.executemany(f"DELETE FROM {table} WHERE key = ?", [row[:1] for row in rows])
-                db.executemany("INSERT INTO thought VALUES (?, ?)", thoughts.items())
-                db.executemany(
-                    "INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?,?,?)",
-                    ((*row, checksum(*row)) for row in refusals),
-                )
+                _insert(db, "INTO thought", thoughts.items())
+                _insert(db, "OR REPLACE INTO refusal", [(*row, checksum(*row)) for row in refusals])
         self._settings.update(settings)
         self._bases = prompts.bases
 
@@ -319,6 +317,16 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         return connect(self.path, LAYOUT)
+
+
+def _insert(db: sqlite3.Connection, where: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Insert rows by many at a time: after each statement this thread has to wait for the one that makes the calls."""
+    left, size = list(rows), _AT_ONCE
+    while left:
+        while size > len(left):
+            size //= 2  # few sizes, so that their statements stay prepared
+        some, left = left[:size], left[size:]
+        db.execute(f"INSERT {where} VALUES {', '.join([f'({_marks(some[0])})'] * size)}", list(chain(*some)))
 
 
 def _checksum(row: tuple[Any, ...]) -> bytes:

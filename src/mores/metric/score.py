@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mores.models.base import Calibration, is_logprob
+from mores.models.base import Calibration, are_logprobs
 from mores.types import ErrorReport
 
 _LEAST = 1e-9
@@ -16,10 +16,9 @@ def certainty(logprobs: Sequence[float] | None) -> float | None:
 
     None without log-probabilities, or if one of the numbers cannot be one: some servers send values above 0.
     """
-    if not logprobs or not (is_logprob(min(logprobs)) and is_logprob(max(logprobs))):
+    if not logprobs or not are_logprobs(logprobs):
         return None
-    mean = math.fsum(logprobs) / len(logprobs)
-    return None if math.isnan(mean) else min(1.0, math.exp(mean))
+    return min(1.0, math.exp(math.fsum(logprobs) / len(logprobs)))
 
 
 def score(report: ErrorReport) -> float | None:

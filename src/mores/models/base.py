@@ -6,10 +6,11 @@ has defaults for all but `complete`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from enum import StrEnum
 from hashlib import sha256
 from itertools import chain
+from math import isfinite
 from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 
 from mores.types import Failure, FailureKind, Usage
@@ -32,6 +33,11 @@ _LONGEST_TOKEN = 32
 def is_logprob(value: float) -> bool:
     """Return whether a number can be a log-probability: not above 0, except for rounding."""
     return _LOWEST < value <= _ROUNDING
+
+
+def are_logprobs(values: Sequence[float]) -> bool:
+    """Return whether there are numbers, and all can be log-probabilities."""
+    return bool(values) and isfinite(sum(values)) and is_logprob(min(values)) and is_logprob(max(values))
 
 
 class Message(NamedTuple):

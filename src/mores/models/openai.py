@@ -14,7 +14,7 @@ import aiohttp
 import orjson
 
 from mores.errors import ConfigError, ModelError, Rejected, Transient, suggest
-from mores.models.base import Completion, Request, Stop, Style, is_logprob, stop_of
+from mores.models.base import Completion, Request, Stop, Style, are_logprobs, stop_of
 from mores.models.http import ApiKey, read_body, read_json, read_wait
 from mores.reading import split_thoughts
 
@@ -293,7 +293,7 @@ def _logprobs(block: Any, text: str, thought: bool) -> tuple[float, ...] | None:
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
     covers = spelt >= _COVERED * len(text.encode())
-    return values if values and covers and all(map(is_logprob, values)) else None
+    return values if covers and are_logprobs(values) else None
 
 
 def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
@@ -303,7 +303,7 @@ def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
         pairs = tuple((str(row["token"]), float(row["logprob"])) for row in rows)
     except (KeyError, IndexError, TypeError, ValueError):
         return None
-    return pairs if len(pairs) > 1 and all(is_logprob(logprob) for _, logprob in pairs) else None
+    return pairs if len(pairs) > 1 and are_logprobs([logprob for _, logprob in pairs]) else None
 
 
 def _start(parts: list[bytes], text: str) -> int:
