@@ -18,7 +18,7 @@ class Expiry(dict[Key, float]):
     """Keys and when their time is over, by `time.monotonic`; all have as many seconds: the oldest is the next."""
 
     def __init__(self, seconds: float, expire: Callable[[Key], object]) -> None:
-        """Set up with what is called with each key whose time is over; it is no longer there then."""
+        """Set up; `expire` is called with each key whose time is over, after it was taken out."""
         super().__init__()
         self.seconds = seconds
         self._expire = expire

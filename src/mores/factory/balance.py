@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mores.factory.drafts import Stratum, draw
+from mores.factory.drafts import Stratum, draw_number
 from mores.factory.shortcut import ROUNDS as STEPS
 from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold, see
 from mores.factory.split import normalise
@@ -168,7 +168,7 @@ def limit(drafts: DraftTable, chosen: Mapping[Stratum, Integers], *, most: int, 
         for pairs in strata:
             share = room // left if soft[pairs].any() else equal
             keys = zip(*map(drafts.keys, pairs.T), strict=True)
-            draws = np.fromiter((int.from_bytes(draw(seed, "limit", *pair)) for pair in keys), np.uint64, len(pairs))
+            draws = np.fromiter((draw_number(seed, "limit", *pair) for pair in keys), np.uint64, len(pairs))
             taken = pairs[np.argsort(draws)[:share]]
             room, left = room - len(taken), left - 1
             kept.append(taken.ravel())

@@ -169,3 +169,8 @@ def cap(items: Iterable[N], by: Callable[[N], str | None], *, most: int, seed: i
 def draw(seed: int, *parts: str) -> bytes:
     """Return a random but reproducible place in an order."""
     return blake2b("\0".join((str(seed), *parts)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+def draw_number(seed: int, *parts: str) -> int:
+    """Return the same as a number of eight bytes, in the same order."""
+    return int.from_bytes(draw(seed, *parts))

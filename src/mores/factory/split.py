@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mores.engine.progress import SILENT, Progress
-from mores.factory.drafts import draw
+from mores.factory.drafts import draw, draw_number
 from mores.factory.items import SourceItem, Task
 from mores.factory.scratch import NumberFile
 from mores.factory.shortcut import Integers, blocks_of, ngrams
@@ -121,7 +121,7 @@ def folds(items: ItemTable, group: Integers, seed: int) -> Integers:
     sources, members = items.source_of.tolist(), np.argsort(group, kind="stable")
     totals = np.bincount(items.source_of).tolist()
     names, starts = np.unique(group[members], return_index=True)
-    draws = np.array([int.from_bytes(draw(seed, items.names[place])) for place in names.tolist()], np.uint64)
+    draws = np.array([draw_number(seed, items.names[place]) for place in names.tolist()], np.uint64)
     bounds = [*starts.tolist(), len(members)]
     filled = [[0] * len(totals) for _ in range(FOLDS)]
     chosen = np.empty(len(sources), np.int64)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mores.factory.drafts import Draft, Stratum, draw
+from mores.factory.drafts import Draft, Stratum, draw_number
 from mores.factory.gold import ChangedText, Gold, Kind
 from mores.factory.items import SourceItem, Task
 from mores.factory.scratch import Shelf, TextFile
@@ -166,7 +166,7 @@ class DraftTable:
 
     def draws(self, rows: Integers, seed: int, *words: str) -> npt.NDArray[np.uint64]:
         """Return a random but reproducible place of each draft in an order."""
-        drawn = (int.from_bytes(draw(seed, *words, key)) for key in self.keys(rows))
+        drawn = (draw_number(seed, *words, key) for key in self.keys(rows))
         return np.fromiter(drawn, np.uint64, len(rows))
 
     def keys(self, rows: Integers) -> Iterator[str]:

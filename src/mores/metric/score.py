@@ -16,7 +16,7 @@ def certainty(logprobs: Sequence[float] | None) -> float | None:
 
     None without log-probabilities, or if one of the numbers cannot be one: some servers send values above 0.
     """
-    if not logprobs or not are_logprobs(logprobs):
+    if logprobs is None or not are_logprobs(logprobs):
         return None
     return min(1.0, math.exp(math.fsum(logprobs) / len(logprobs)))
 
