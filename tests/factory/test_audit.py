@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -15,7 +16,18 @@ from mores.factory.balance import paper, shortcut_free
 from mores.factory.drafts import Draft, drafts, word
 from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem, Task
-from mores.factory.shortcut import ONE, Shortcut, audit, out_of_fold, probability, regress, see, shape
+from mores.factory.shortcut import (
+    ONE,
+    MarkedColumns,
+    Shortcut,
+    audit,
+    mark,
+    out_of_fold,
+    probability,
+    regress,
+    see,
+    shape,
+)
 from mores.factory.split import FOLDS
 from mores.factory.wrap import Wrapper
 from mores.types import Severity
@@ -111,7 +123,7 @@ def test_the_regression_is_a_regression() -> None:
     correct = np.arange(2000) % 2 == 0
     texts_of = ["x" if (place // 2 % 10 == 0) != label else "y" for place, label in enumerate(correct.tolist())]
     seen = see(texts_of, correct.tolist(), [0] * 2000)
-    odds = regress(seen.rows, seen.correct, np.ones((2000, 1), dtype=bool))[:4, 0]
+    odds = regress(seen.rows, seen.correct, np.arange(2000)[:, None] >= 4)[:4]
     assert set(np.sign(odds)) == {1, -1}
     chances = probability(np.array([-100 * ONE, -ONE, 0, ONE, 100 * ONE])) / ONE
     assert chances.tolist() == pytest.approx([0, 1 / (1 + np.e), 0.5, 1 / (1 + 1 / np.e), 1], abs=0.001)
@@ -141,8 +153,30 @@ def test_the_fit_of_each_fold_is_the_fit_of_the_other_folds_alone() -> None:
     together = out_of_fold(seen, 6)
     for number in range(5):
         inside = seen.folds // 2 == number
-        alone = regress(seen.rows, seen.correct, ~inside[:, None], 6)[inside, 0]
+        alone = regress(seen.rows, seen.correct, ~inside[:, None], 6)[inside]
         assert np.array_equal(together[inside], alone)
+
+
+def test_columns_that_the_same_texts_have_count_as_often_as_they_are_there() -> None:
+    """As with every column apart: the same words, the same fits, and the same naive Bayes."""
+    texts, correct, _ = sentences(300)
+    words = [sorted({sign for word in text.split()[:4] for sign in (word, word[0], word[-2:])}) for text in texts]
+    tokens = sorted({token for text in words for token in text})
+    ones = np.array([[token in text for token in tokens] for text in words], np.int64)
+    together, label = mark(words), np.array(correct)
+    assert len(together.times) < together.width == len(tokens)
+    every = np.flatnonzero(ones)
+    counts = ones.sum(axis=1).astype(np.int32)
+    apart = MarkedColumns([(counts, counts, (every % len(tokens)).astype(np.int32))], np.ones(len(tokens), np.int64))
+    units = np.array([256 // math.isqrt(count) for count in counts])
+    assert sorted(together.sum(axis=0)) == sorted(apart.sum(axis=0)) == sorted((ones * units[:, None]).sum(axis=0))
+    used = np.arange(300)[:, None] % 3 > 0
+    for some in (np.arange(300), np.flatnonzero(np.arange(300) % 2)):
+        fits = [regress(rows[some], label[some], used[some], 6) for rows in (together, apart)]
+        odds = [naive_bayes(rows[some], label[some], rows) for rows in (together, apart)]
+        for one, other in (fits, odds):
+            assert np.array_equal(one, other)
+            assert np.abs(one).max() > 0
 
 
 def test_looking_at_texts_takes_little_memory() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, limit, paper, see_drafts, shortcut_free
-from mores.factory.build import Built, build
+from mores.factory.build import Built, SampleGroups, build
 from mores.factory.drafts import cap, drafts, word
 from mores.factory.folder import verify
 from mores.factory.gold import ChangedText, Gold, Mistake
@@ -301,6 +301,14 @@ def test_one_source_can_be_left_out(written: Path) -> None:
     assert both == len(train) + len(list(read_split(written, "train", only="quiz")))
 
 
+def test_the_groups_of_the_samples_are_counted(dataset: tuple[BuildRecipe, Built]) -> None:
+    _, built = dataset
+    sizes = Counter(gold.group for gold in built.golds)
+    largest = min(sizes, key=lambda group: (-sizes[group], group))
+    assert built.groups == SampleGroups(count=len(sizes), largest=largest, samples=sizes[largest])
+    assert sizes[largest] > 2
+
+
 def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> None:
     recipe, built = small
     other = build(recipe.model_copy(update={"seed": 1}), None)
@@ -480,4 +488,5 @@ def test_a_fit_has_no_columns_that_are_not_there() -> None:
     texts = [f"{food} is eaten by {number} people" for number, food in enumerate(FOODS * 4)]
     seen = see(texts, [place % 3 > 0 for place in range(len(texts))], [place % 10 for place in range(len(texts))])
     assert seen.rows.width < 400
-    assert (seen.rows.sums(np.eye(len(texts), dtype=np.int64)) > 0).sum(axis=1).min() >= 3
+    (every,) = seen.rows.parts()
+    assert (every.sums(np.eye(len(texts), dtype=np.int64)) > 0).sum(axis=1).min() >= 3

@@ -37,6 +37,8 @@ def test_texts_and_numbers_come_back_as_they_were() -> None:
     for text in every:
         texts.append(text)
     assert [texts[place] for place in range(5)] == every
+    texts.append("after reading")
+    assert (len(texts), list(texts)) == (6, [*every, "after reading"])
     numbers.add(np.arange(3))
     numbers.add(np.zeros(0, np.int64))
     numbers.add(np.array([2**31 - 1]))
@@ -62,6 +64,16 @@ def test_a_table_gives_back_its_items_and_drafts() -> None:
     assert {key: rows.tolist() for key, rows in table.by_stratum().items()} == {
         ("a/b", Task.QA, "answer"): [0, 1], ("a/b", Task.GENERATION, "composed"): [2],
     }  # fmt: skip
+
+
+def test_items_are_in_the_order_of_their_sources_and_then_of_their_ids() -> None:
+    """A hyphen is before the slash between source and id, so the order of names is another one."""
+    names = [("tea-house", "1"), ("tea", "2"), ("rice", "9"), ("tea", "1"), ("tea-house", "0")]
+    items = ItemTable(SourceItem(source=s, id=i, task=Task.QA, question="?", answer="x") for s, i in names)
+    assert [items.names[place] for place in items.order] == sorted("/".join(name) for name in names)
+    places = np.array([4, 3, 1, 0])
+    ordered = places[np.lexsort(items.by_source(places))]
+    assert [names[place] for place in ordered] == sorted(names[place] for place in places)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")

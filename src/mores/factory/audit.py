@@ -25,6 +25,7 @@ import numpy as np
 from mores.factory.shortcut import (
     ONE,
     Classify,
+    Folds,
     Integers,
     Labels,
     MarkedColumns,
@@ -70,14 +71,14 @@ def audit_texts(
     auditors: Iterable[tuple[str, Auditor]],
     texts: Callable[[list[int]], Iterable[str]],
     correct: Sequence[bool] | Labels,
-    folds: Sequence[int] | Integers,
+    folds: Sequence[int] | Folds,
     parts: Mapping[str, Integers],
 ) -> dict[str, dict[str, Shortcut]]:
     """Return the result of each classifier in each part, which is given by the places of its texts."""
     results: dict[str, dict[str, Shortcut]] = {}
     thinned = {part: thin(rows) for part, rows in parts.items()}
     looked_at = np.unique(np.concatenate(list(thinned.values())))
-    labels, fold_of = np.asarray(correct, dtype=bool)[looked_at], np.asarray(folds, dtype=np.int64)[looked_at]
+    labels, fold_of = np.asarray(correct, dtype=bool)[looked_at], np.asarray(folds, dtype=np.int8)[looked_at]
     chosen = list(texts(looked_at.tolist()))
     places = {part: np.searchsorted(looked_at, rows) for part, rows in thinned.items()}
     for name, auditor in auditors:

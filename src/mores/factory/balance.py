@@ -16,6 +16,7 @@ the choice is the same on every processor. `mores.factory.audit` checks the resu
 from __future__ import annotations
 
 import math
+from array import array
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
@@ -96,26 +97,24 @@ def _match_looks(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
         return ordered[:0]
     everything = see_drafts(drafts, ordered)
     # With the place among the options: outputs may name it, and sources do not shuffle well.
-    cells = (everything.folds << 16) + drafts.option[ordered]
+    cells = (everything.folds.astype(np.int64) << 16) + drafts.option[ordered]
     draws = drafts.draws(ordered, seed)
     chosen = np.arange(len(ordered))
     odds = out_of_fold(everything, STEPS)
     for _ in range(ROUNDS):
         ranked = np.lexsort((draws[chosen], odds, cells[chosen]))
-        count, numbers = len(odds), odds.tolist()  # integers of any size, so that no sum is rounded
+        count, numbers = len(odds), memoryview(odds.data)  # integers of any size, so that no sum is rounded
         variance = (count * sum(value * value for value in numbers) - sum(numbers) ** 2) // count**2
-        del numbers
         span = max(count, CALIPER * NEAR * len(np.unique(cells[chosen])))
         caliper = math.isqrt(variance) * span // (CALIPER * count)
         rows, of_row = chosen[ranked], odds[ranked]
         starts = np.flatnonzero(np.diff(cells[rows], prepend=-1, append=-1)).tolist()
-        busy: set[int] = set()
-        pairs: list[int] = []
+        busy, pairs = bytearray(len(drafts.items)), array("q")
         for start, end in pairwise(starts):
             in_cell = rows[start:end]
             looks = in_cell.tolist(), of_row[start:end].tolist(), is_correct[in_cell].tolist(), item[in_cell].tolist()
-            pairs += _pair(zip(*looks, strict=True), busy, caliper)
-        chosen = np.array(sorted(pairs), np.int64)
+            pairs.extend(_pair(zip(*looks, strict=True), busy, caliper))
+        chosen = np.sort(pairs)
         seen = everything.take(chosen)
         odds = out_of_fold(seen, STEPS)
         shortcut = gain(odds, seen.correct)
@@ -128,22 +127,22 @@ _Candidate = tuple[int, int, bool, int]
 """Row and odds of a draft, whether it is correct, and its item."""
 
 
-def _pair(ranked: Iterable[_Candidate], busy: set[int], caliper: int) -> list[int]:
-    """Return neighbours in a cell by their odds, one correct and one wrong; each item has at most one wrong answer."""
+def _pair(ranked: Iterable[_Candidate], busy: bytearray, caliper: int) -> list[int]:
+    """Return neighbours in a cell by their odds, one correct and one wrong; a wrong answer makes its item busy."""
     waiting: dict[bool, deque[_Candidate]] = {True: deque(), False: deque()}
     chosen: list[int] = []
     for candidate in ranked:
         row, odds, correct, item = candidate
-        if not correct and item in busy:
+        if not correct and busy[item]:
             continue
         others = waiting[not correct]
-        while others and (odds - others[0][1] > caliper or (correct and others[0][3] in busy)):
+        while others and (odds - others[0][1] > caliper or (correct and busy[others[0][3]])):
             others.popleft()
         if not others:
             waiting[correct].append(candidate)
             continue
         other = others.popleft()
-        busy.add(other[3] if correct else item)
+        busy[other[3] if correct else item] = True
         chosen += (other[0], row)
     return chosen
 

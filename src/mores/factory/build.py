@@ -32,7 +32,7 @@ from mores.factory.facts import CorrectFact, CorrectFacts
 from mores.factory.gold import ChangedText, Gold
 from mores.factory.items import SourceItem
 from mores.factory.recipe import BuildRecipe, first_available
-from mores.factory.scratch import Shelf, explain_full_disk
+from mores.factory.scratch import Shelf, explain_full_disk, give_back
 from mores.factory.shortcut import Integers, Shortcut, audit
 from mores.factory.sources.people import only_people
 from mores.factory.split import SPLIT_OF, SPLITS, count_leaks, folds, groups, near_twins
@@ -85,12 +85,9 @@ class Golds:
     """The chosen drafts as pairs, worded anew each time they are iterated over, so that they need no memory."""
 
     def __init__(self, drafts: DraftTable, rows: Integers, recipe: BuildRecipe) -> None:
-        items, tasks = drafts.items, np.array([str(task) for _, task, _ in drafts.strata] or [""])
-        places = np.unique(drafts.place[rows])
-        in_order = sorted(places.tolist(), key=lambda place: (items.sources[items.source_of[place]], items.id(place)))
-        rank = np.zeros(len(items), np.int64)
-        rank[in_order] = np.arange(len(in_order))
-        by = drafts.sortable_key[rows], tasks[drafts.stratum[rows]], rank[drafts.place[rows]]
+        tasks = np.unique([str(task) for _, task, _ in drafts.strata] or [""], return_inverse=True)[1].astype(np.int8)
+        in_order = drafts.items.by_source(drafts.place[rows])
+        by = drafts.sortable_key[rows], tasks[drafts.stratum[rows]], *in_order
         self.rows = rows[np.lexsort(by)]
         """The drafts, in the order of the pairs."""
         self._drafts, self._recipe = drafts, recipe
@@ -100,10 +97,20 @@ class Golds:
 
     def __iter__(self) -> Iterator[Gold]:
         wrapper, items = _wrapper(self._recipe), self._drafts.items
-        for row, place in zip(self.rows.tolist(), self._drafts.place[self.rows].tolist(), strict=True):
-            gold = word(self._drafts[row], wrapper)
+        for row in map(int, self.rows):
+            gold, place = word(self._drafts[row], wrapper), self._drafts.place[row]
             update = {"group": items.names[items.group[place]], "split": SPLIT_OF[items.fold[place]]}
             yield gold.model_copy(update=update)
+
+    def in_groups(self) -> SampleGroups:
+        """Return how many groups the pairs are in, and the largest one, the first by name of several."""
+        items = self._drafts.items
+        sizes = np.bincount(np.asarray(items.group)[self._drafts.place[self.rows]])
+        largest = np.flatnonzero(sizes == sizes.max(initial=1))
+        names = map(items.names.__getitem__, largest[np.argsort(items.rank[largest])][:1].tolist())
+        return SampleGroups(
+            count=int(np.count_nonzero(sizes)), largest=next(names, ""), samples=int(sizes.max(initial=0))
+        )
 
     def texts(self, places: Iterable[int]) -> Iterator[str]:
         """Yield the output texts of some of the pairs."""
@@ -115,13 +122,22 @@ class Golds:
 
     def facts(self) -> CorrectFacts:
         """Return the facts of the items that the pairs are made of; opinions are not facts."""
-        items, told = self._drafts.items, set[int]()
+        items = self._drafts.items
+        is_told = np.zeros(len(items), bool)
         for place in np.unique(self._drafts.place[self.rows]).tolist():
-            told.update(items.parts(place))
-        has_facts = [datasets.has_facts(source) for source in items.sources]
-        sources = items.source_of
-        known = (place for place in told if has_facts[sources[place]])
-        return CorrectFacts(items, sorted(known, key=lambda place: (items.sources[sources[place]], items.id(place))))
+            is_told[list(items.parts(place))] = True
+        has_facts = np.array([datasets.has_facts(source) for source in items.sources], bool)
+        told = np.flatnonzero(is_told & has_facts[items.source_of])
+        return CorrectFacts(items, told[np.lexsort(items.by_source(told))])
+
+
+class SampleGroups(Record):
+    """The groups that samples are in."""
+
+    count: int = 0
+    largest: str = ""
+    samples: int = 0
+    """Of the largest."""
 
 
 class Grouping(Record):
@@ -153,6 +169,7 @@ class Built:
     """Lines of the recipe without an available source."""
     lost: dict[str, int]
     """Samples that the paper's sampling would include and this one does not, by source, before the cap."""
+    groups: SampleGroups = field(default_factory=SampleGroups)
     facts: Iterable[CorrectFact] = ()
     """The fact about each item in it."""
     shortcuts: dict[str, Shortcut] = field(default_factory=dict)
@@ -197,7 +214,7 @@ def build(
     for place, draft in _drafts(recipe, items, built, session):
         drafts.append(place, draft)
     golds = Golds(drafts, _choose(recipe, drafts, built, session), recipe)
-    built.golds, built.facts = golds, golds.facts()
+    built.golds, built.groups, built.facts = golds, golds.in_groups(), golds.facts()
     if len(golds):  # by classifiers that were not used for balancing, on whole texts
         chosen_auditors = AUDITORS if recipe.edition == 2 else AUDITORS | {"word pairs": WORD_PAIRS}
         auditors = session.progress.track("auditing texts", chosen_auditors.items(), len(chosen_auditors))
@@ -221,6 +238,7 @@ def _put_in_groups(recipe: BuildRecipe, items: ItemTable, built: Built, session:
         twins=count_leaks(twins, fold),
     )
     items.put_in(group, fold)
+    give_back()
 
 
 def _wrapper(recipe: BuildRecipe) -> Wrapper:
@@ -288,10 +306,10 @@ def _load(recipe: BuildRecipe, data: Path | None, commercial: bool, built: Built
     if not len(items):
         reason = f"found none of its sources ({', '.join(recipe.sources)}); name the folder that holds them"
         raise InputError(f"{recipe.name}: {reason}", setting="data")
-    for first, second in pairwise(items.order.tolist()):
-        if items.names[first] == items.names[second]:
-            source = items.sources[items.source_of[first]]
-            raise InputError(f"{source}: duplicate id {items.id(first)!r}; give each item of a source its own id")
+    for name, other in pairwise(map(items.names.__getitem__, items.order)):
+        if name == other:
+            source, _, own = name.partition("/")
+            raise InputError(f"{source}: duplicate id {own!r}; give each item of a source its own id")
     return items
 
 
@@ -459,8 +477,8 @@ def _balance_words(
 
 def _inputs(drafts: DraftTable, rows: Integers) -> Iterator[str]:
     """Return the inputs of balancing and audits."""
-    folds = drafts.fold[rows].tolist()
-    return (f"{row} {key} {fold}" for row, key, fold in zip(rows.tolist(), drafts.keys(rows), folds, strict=True))
+    folds = drafts.fold[rows]
+    return (f"{row} {key} {fold}" for row, key, fold in zip(rows, drafts.keys(rows), folds, strict=True))
 
 
 def _audits(
@@ -470,7 +488,10 @@ def _audits(
     parts = {name: rows if recipe.edition == 2 else thin(rows) for name, rows in _parts(drafts, chosen).items()}
 
     def make() -> dict[str, Shortcut]:
-        read = np.unique(np.concatenate(list(parts.values())))
+        is_read = np.zeros(len(chosen), bool)
+        for rows in parts.values():
+            is_read[rows] = True
+        read = np.flatnonzero(is_read)
         seen = see_drafts(drafts, chosen[read])
         tracked = session.progress.track(stage, parts.items(), len(parts))
         return {name: audit(seen.take(np.searchsorted(read, rows))) for name, rows in tracked}

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mores.factory.items import SourceItem, Task
+from mores.factory.shortcut import Integers
 from mores.factory.split import SPLIT_OF, Split
 from mores.factory.statement import subject_of
 from mores.factory.table import ItemTable
@@ -94,14 +95,14 @@ class CorrectFacts:
     """The facts of items, created each time they are iterated over, to save memory."""
 
     items: ItemTable
-    places: Sequence[int]
+    places: Sequence[int] | Integers
     """Those of the items that have a fact here, in their order in the file."""
 
     def __len__(self) -> int:
         return len(self.places)
 
     def __iter__(self) -> Iterator[CorrectFact]:
-        for place in self.places:
+        for place in map(int, self.places):
             item = self.items[place]
             yield CorrectFact(
                 id=item.name,

@@ -82,7 +82,6 @@ class CardTally:
         self.facts = 0
         self.tables: dict[str, Counter[str]] = {}
         self.splits: dict[str, Counter[str]] = {}
-        self.groups: Counter[str] = Counter()
         self.lengths = {"instruction": array("q"), "text": array("q")}
         self.examples: dict[tuple[str, str, str], Gold] = {}
         """The first of each source, task and kind."""
@@ -92,7 +91,6 @@ class CardTally:
         for table, value in _cells(gold):
             self.tables.setdefault(table, Counter())[value] += 1
         self.splits.setdefault(source, Counter())[gold.split] += 1
-        self.groups[gold.group] += 1
         self.lengths["instruction"].append(len(sample.instruction))
         self.lengths["text"].append(len(sample.text))
         self.examples.setdefault((source, gold.task.value, gold.kind), gold)
@@ -117,7 +115,6 @@ def _cells(gold: Gold) -> Iterator[tuple[str, str]]:
 
 def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]:
     """Return the contents of the card, as plain data."""
-    largest = min(tally.groups, key=lambda group: (-tally.groups[group], group), default="")
     return {
         "recipe": recipe.model_dump(mode="json"),
         "mores": __version__,
@@ -139,7 +136,7 @@ def facts(built: Built, recipe: BuildRecipe, tally: CardTally) -> dict[str, Any]
         ),
         **({"validation": built.validation.model_dump()} if built.validation else {}),
         "sources": [_source(name, built, tally, recipe.cap) for name in sorted(built.items)],
-        "groups": {"count": len(tally.groups), "largest": largest, "samples": tally.groups[largest]},
+        "groups": built.groups.model_dump(),
         "tables": {
             name: dict(sorted(rows.items(), key=lambda row: (-row[1], row[0]))) for name, rows in tally.tables.items()
         },

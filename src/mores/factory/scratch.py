@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import pickle
+import sys
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -46,6 +48,12 @@ def explain_full_disk() -> Iterator[None]:
             raise
         fix = "free some space there, or name a folder with more in the variable TMPDIR, and run again"
         raise StoreError(f"{gettempdir()}: the disk is full of items and drafts; {fix}") from error
+
+
+def give_back() -> None:
+    """Give freed memory back to the system: glibc keeps what many small arrays took."""
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None:
+        trim(0)
 
 
 class Shelf(Generic[T]):
@@ -100,17 +108,28 @@ class NumberFile:
 
 
 class TextFile:
-    """Texts in a file: all are written before the first is read."""
+    """Texts in a file, which are read by their number."""
 
     def __init__(self) -> None:
         self._file = open_for(self)
         self._starts = array("q", [0])
+        self._at_end = True
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.__getitem__, range(len(self)))
 
     def append(self, text: str) -> None:
         """Write a text."""
+        if not self._at_end:
+            self._file.seek(self._starts[-1])
+            self._at_end = True
         self._starts.append(self._starts[-1] + self._file.write(text.encode("utf-8", "surrogatepass")))
 
     def __getitem__(self, number: int) -> str:
         start, end = self._starts[number : number + 2]
         self._file.seek(start)
+        self._at_end = False
         return self._file.read(end - start).decode("utf-8", "surrogatepass")

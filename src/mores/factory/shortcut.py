@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count as numbers_from
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
         found.append(columns.astype(np.int32))
         counts.append(np.diff(at))
     cells, starts = np.concatenate(found), np.cumsum(np.concatenate(counts))
-    return csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(texts), 1 << bits))
+    return csr_matrix((np.ones(len(cells), np.int8), cells, starts), shape=(len(texts), 1 << bits))
 
 
 def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Integers, Integers]:
@@ -72,16 +72,17 @@ def count_tokens(texts: Iterable[Iterable[str]]) -> Any:
     from scipy.sparse import csr_matrix
 
     columns: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-    cells, starts = array("q"), array("q", [0])
+    cells, starts = array("i"), array("q", [0])
     for text in texts:
         cells.extend(map(columns.__getitem__, text))
         starts.append(len(cells))
-    counts = csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(starts) - 1, len(columns)))
+    counts = csr_matrix((np.ones(len(cells), np.int32), cells, starts), shape=(len(starts) - 1, len(columns)))
     counts.sum_duplicates()
     return counts
 
 
 Labels = npt.NDArray[np.bool_]
+Folds = npt.NDArray[np.int8]
 Classify = Callable[[Any, Labels, Any], Integers]
 """Learns from rows and their labels, and returns the log-odds that other rows are correct, in any unit."""
 
@@ -112,29 +113,61 @@ class Shortcut(Record):
     n: int
 
 
-_Block = tuple[Integers, npt.NDArray[np.int32]]
-"""The number of columns of each of some texts, and these columns."""
+Small = npt.NDArray[np.int32]
+_Block = tuple[Small, Small, Small]
+"""The number of columns of each of some texts, that of different columns, and these."""
+
+
+class ColumnBlock(NamedTuple):
+    """Some of the rows of marked columns, as a matrix of ones of the different columns."""
+
+    rows: slice
+    ones: Any
+    units: Integers
+    counts: Small
+    """The number of columns of each row."""
+    times: Integers
+    most: int
+    """The most columns of a row, here and in the other parts."""
+
+    def __matmul__(self, weights: Integers) -> Integers:
+        """Return the product with several weights of each column: equal columns have equal ones."""
+        product: Integers = multiply(self.ones, weights, self.most, self.times) * self.units[:, None]
+        return product
+
+    def sums(self, values: Integers) -> Integers:
+        """Return the product of the transposed matrix with several values of each text."""
+        return multiply(self.ones.T, values * self.units[:, None], len(self.units))
+
+    @property
+    def lengths(self) -> Integers:
+        """The sum of each row."""
+        lengths: Integers = self.units * self.counts
+        return lengths
 
 
 class MarkedColumns:
     """The columns of each text: a sparse matrix whose rows have equal lengths, so that a long text weighs no more.
 
     The columns of many texts are in a file; products are of integers and made in parts, so that they need little room.
+    Columns that the same texts have are there once: most runs of characters are always in the same words.
     """
 
-    def __init__(self, blocks: Iterable[_Block], width: int) -> None:
-        self.width = width
+    def __init__(self, blocks: Iterable[_Block], times: Integers) -> None:
+        self.times = times
+        """How many columns are like each of the different ones."""
         self._file = open_for(self)
-        counts = [np.zeros(0, np.int64)]
-        for of_text, columns in blocks:
+        counts, stored = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+        for of_text, different, columns in blocks:
             counts.append(of_text)
+            stored.append(different)
             self._file.write(columns.tobytes())
-        self._counts = np.concatenate(counts)
-        self._starts = np.concatenate([[0], np.cumsum(self._counts)])
-        lengths, places = np.unique(self._counts, return_inverse=True)
-        self._units = np.array([_UNIT // max(1, math.isqrt(count)) for count in lengths.tolist()], np.int64)[places]
+        self._counts, self._stored = np.concatenate(counts), np.concatenate(stored)
+        most = int(self._counts.max(initial=0))
+        self._units = np.array([_UNIT // max(1, math.isqrt(count)) for count in range(most + 1)], np.int64)
+        """Of each number of columns."""
         self._ones = np.ones(0, np.int64)
-        self._only: list[tuple[slice, Any]] = []
+        self._only: list[ColumnBlock] = []
         """The matrix, if there is one part only."""
 
     def __len__(self) -> int:
@@ -144,80 +177,76 @@ class MarkedColumns:
         """Return some of the rows, in their order."""
         chosen = np.zeros(len(self), dtype=bool)
         chosen[at] = True
+        if chosen.all():
+            return self
 
         def blocks() -> Iterator[_Block]:
             for rows, columns in self._blocks():
-                counts = self._counts[rows]
-                yield counts[chosen[rows]], columns[np.repeat(chosen[rows], counts)]
+                of_rows = chosen[rows]
+                stored = self._stored[rows]
+                yield self._counts[rows][of_rows], stored[of_rows], columns[np.repeat(of_rows, stored)]
 
-        return MarkedColumns(blocks(), self.width)
+        return MarkedColumns(blocks(), self.times)
+
+    @property
+    def width(self) -> int:
+        """The number of all columns."""
+        return int(self.times.sum())
 
     def __matmul__(self, weights: Integers) -> Integers:
-        """Return the product with one or several columns of weights."""
-        product = np.empty((len(self), *weights.shape[1:]), np.int64)
-        most = int(self._counts.max(initial=0))
-        for rows, part in self._matrices():
-            product[rows] = multiply(part, weights, most)
-        return product * self._units.reshape(-1, *[1] * (weights.ndim - 1))
+        """Return the product with a weight of each column, those that are alike one after the other."""
+        product, starts = np.empty(len(self), np.int64), np.cumsum(self.times) - self.times
+        together = np.add.reduceat(weights, starts) if len(starts) else weights
+        for part in self.parts():
+            product[part.rows] = part.ones @ together * part.units
+        return product
 
-    def sums(self, values: Integers) -> Integers:
-        """Return the product of the transposed matrix with one or several values of each text."""
-        total = np.zeros((self.width, *values.shape[1:]), np.int64)
-        units = self._units.reshape(-1, *[1] * (values.ndim - 1))
-        for rows, part in self._matrices():
-            total += multiply(part.T, values[rows] * units[rows], rows.stop - rows.start)
-        return total
-
-    def sums_of(self, make: Callable[[slice, Integers], Integers], weights: Integers) -> Integers:
-        """Return `sums` of what is made of the product with columns of weights, some rows at a time."""
-        total, most = np.zeros(weights.shape, np.int64), int(self._counts.max(initial=0))
-        for rows, part in self._matrices():
-            units = self._units[rows, None]
-            made = make(rows, multiply(part, weights, most) * units)
-            total += multiply(part.T, made * units, rows.stop - rows.start)
-        return total
-
-    def sum(self, axis: int) -> Integers:
-        """Return the sums of the columns (0) or of the rows (1)."""
-        return self._units * self._counts if axis else self.sums(np.ones(len(self), np.int64))
+    def sum(self, axis: Literal[0]) -> Integers:
+        """Return the sums of the columns, as those of a matrix of SciPy."""
+        assert axis == 0
+        total = np.zeros(len(self.times), np.int64)
+        for part in self.parts():
+            total += part.ones.T @ part.units
+        return np.repeat(total, self.times)
 
     def _blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.int32]]]:
         """Yield some rows at a time, and their columns."""
-        first = 0
+        ends = np.cumsum(self._stored, dtype=np.int64)
+        first = start = 0
         self._file.seek(0)
         while first < len(self):
-            limit = self._starts[first] + _CELLS
-            last = max(first + 1, int(np.searchsorted(self._starts, limit, "right")) - 1)
-            size = int(self._starts[last] - self._starts[first])
-            yield slice(first, last), np.frombuffer(self._file.read(4 * size), np.int32)
-            first = last
+            last = max(first + 1, int(np.searchsorted(ends, start + _CELLS, "right")))
+            end = int(ends[last - 1])
+            yield slice(first, last), np.frombuffer(self._file.read(4 * (end - start)), np.int32)
+            first, start = last, end
 
-    def _matrices(self) -> Iterator[tuple[slice, Any]]:
-        """Yield some rows at a time as a matrix of ones."""
+    def parts(self) -> Iterator[ColumnBlock]:
+        """Yield all rows, some at a time."""
         from scipy.sparse import csr_matrix
 
         yield from self._only
         for rows, columns in () if self._only else self._blocks():
-            starts = (self._starts[rows.start : rows.stop + 1] - self._starts[rows.start]).astype(np.int32)
-            shape = (rows.stop - rows.start, self.width)
+            counts, starts = self._counts[rows], np.concatenate([[0], np.cumsum(self._stored[rows])]).astype(np.int32)
+            shape = (len(counts), len(self.times))
             if len(self._ones) < len(columns):  # all parts share them
                 self._ones = np.ones(len(columns), np.int64)
-            part = rows, csr_matrix((self._ones[: len(columns)], columns, starts), shape=shape)
+            ones = csr_matrix((self._ones[: len(columns)], columns, starts), shape=shape)
+            part = ColumnBlock(rows, ones, self._units[counts], counts, self.times, len(self._units) - 1)
             if shape[0] == len(self):
                 self._only.append(part)
             yield part
 
 
-def multiply(ones: Any, values: Integers, most: int) -> Integers:
-    """Return the product of a matrix of ones, at most so many in a row, with one or several columns of values.
+def multiply(ones: Any, values: Integers, most: int, times: Integers | None = None) -> Integers:
+    """Return the product of a matrix of ones with several columns of values.
 
-    Two columns whose sums fit into 32 bits are halves of the same numbers: that takes half the time.
+    Each column of the matrix stands for `times` columns; at most `most` of all these are in a row. Two columns of
+    values whose sums fit into 32 bits are halves of the same numbers: that takes half the time.
     """
-    if values.ndim == 1:
-        product: Integers = ones @ values
-        return product
     product, left = np.empty((ones.shape[0], values.shape[1]), np.int64), list(range(values.shape[1]))
     small = np.abs(values).max(axis=0, initial=0) < (1 << 31) // max(1, most)
+    if times is not None:
+        values = values * times[:, None]
     while left:
         first = left.pop()
         other = left.pop() if left and small[[first, left[-1]]].all() else None
@@ -234,7 +263,7 @@ class _Marking:
     def __init__(self, first: int = 0) -> None:
         self._first = first
         self._tokens: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-        self._columns, self._counts = NumberFile(), list[Integers]()
+        self._columns, self._counts = NumberFile(), list[Small]()
 
     def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
         """Add some texts with the tokens of each, none twice, and other columns, which are before those of tokens."""
@@ -248,25 +277,37 @@ class _Marking:
         columns[np.arange(len(cells)) + np.repeat(before[:-1], np.diff(at))] = np.array(cells, np.int32) + self._first
         columns[np.arange(len(found)) + np.repeat(at[1:], np.diff(before))] = found
         self._columns.add(columns)
-        self._counts.append(np.diff(at) + np.diff(before))
+        self._counts.append((np.diff(at) + np.diff(before)).astype(np.int32))
 
     def marks(self, everywhere: bool) -> MarkedColumns:
         """Return what was collected, with one more column that every text has if that is wanted."""
-        width = self._first + len(self._tokens)
-        totals = np.zeros(width, np.int64)
-        for columns in self._columns:
+        width, draw = self._first + len(self._tokens), np.random.default_rng(0)
+        totals, sums = np.zeros(width, np.int64), np.zeros((2, width), np.int64)
+        for of_text, columns in zip(self._counts, self._columns, strict=True):
             totals += np.bincount(columns, minlength=width)
+            for of_column in sums:  # of random numbers of the texts: columns with equal sums are alike
+                drawn = draw.integers(1 << 32, size=len(of_text))
+                of_column += np.bincount(columns, np.repeat(drawn, of_text), width).astype(np.int64)
         kept = totals >= FEWEST
-        number, width = (np.cumsum(kept) - 1).astype(np.int32), int(kept.sum())
+        left = np.flatnonzero(kept)
+        left = left[np.lexsort(sums[:, left])]
+        is_new = (np.diff(sums[:, left], prepend=-1) != 0).any(axis=0)
+        is_stored, number = np.zeros(width, bool), np.zeros(width, np.int32)
+        is_stored[left[is_new]], number[left] = True, np.cumsum(is_new) - 1
+        times = np.diff(np.flatnonzero(is_new), append=len(left))
 
         def blocks() -> Iterator[_Block]:
             for of_text, columns in zip(self._counts, self._columns, strict=True):
-                used = kept[columns]
-                left = np.bincount(np.repeat(np.arange(len(of_text)), of_text)[used], minlength=len(of_text))
-                block = number[columns[used]]
-                yield left + everywhere, np.insert(block, np.cumsum(left), width) if everywhere else block
+                text_of, stored = np.repeat(np.arange(len(of_text)), of_text), is_stored[columns]
+                counts, different = (
+                    np.bincount(text_of[some], minlength=len(of_text)) for some in (kept[columns], stored)
+                )
+                block = number[columns[stored]]
+                if everywhere:
+                    block = np.insert(block, np.cumsum(different), len(times))
+                yield (counts + everywhere).astype(np.int32), (different + everywhere).astype(np.int32), block
 
-        return MarkedColumns(blocks(), width + everywhere)
+        return MarkedColumns(blocks(), np.append(times, 1) if everywhere else times)
 
 
 class SeenTexts(NamedTuple):
@@ -274,16 +315,16 @@ class SeenTexts(NamedTuple):
 
     rows: Any
     correct: Labels
-    folds: Integers
+    folds: Folds
 
     def take(self, at: Integers) -> SeenTexts:
         """Return some of the texts."""
         return SeenTexts(self.rows[at], self.correct[at], self.folds[at])
 
 
-def see(texts: Iterable[str], correct: Sequence[bool] | Labels, folds: Sequence[int] | Integers) -> SeenTexts:
+def see(texts: Iterable[str], correct: Sequence[bool] | Labels, folds: Sequence[int] | Folds) -> SeenTexts:
     """Return texts as the guesser sees them."""
-    return SeenTexts(looks(texts), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+    return SeenTexts(looks(texts), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int8))
 
 
 def looks(texts: Iterable[str]) -> MarkedColumns:
@@ -370,12 +411,11 @@ def out_of_fold(seen: SeenTexts, classify: Classify | int) -> Integers:
     """
     rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
     numbers = [n for n in np.unique(fold) if 0 < correct[fold != n].sum() < np.count_nonzero(fold != n)]
-    odds = np.zeros(len(correct), np.int64)
     if isinstance(classify, int):
-        used = np.stack([fold != number for number in numbers], axis=1) if numbers else np.ones((len(fold), 0), bool)
-        for column, of_fit in enumerate(regress(rows, correct, used, classify).T if numbers else ()):
-            odds[~used[:, column]] = of_fit[~used[:, column]]
-        return odds
+        if not numbers:
+            return np.zeros(len(correct), np.int64)
+        return regress(rows, correct, np.stack([fold != number for number in numbers], axis=1), classify)
+    odds = np.zeros(len(correct), np.int64)
     for number in numbers:
         inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         odds[inside] = classify(rows[outside], correct[outside], rows[inside])
@@ -383,10 +423,10 @@ def out_of_fold(seen: SeenTexts, classify: Classify | int) -> Integers:
 
 
 def regress(rows: MarkedColumns, correct: Labels, used: Labels, rounds: int = ROUNDS) -> Integers:
-    """Return the log-odds of all texts by logistic regressions: accelerated steps, with a size for each column.
+    """Return the log-odds of each text by a logistic regression that did not learn from it, or 0 where all did.
 
-    There is one for each column of `used`, which says from which texts it learns. They are made together: reading the
-    rows takes most of the time.
+    The steps are accelerated, with a size for each column. There is one regression for each column of `used`, which
+    says from which texts it learns. They are made together: reading the rows takes most of the time.
     """
     count, n_correct = used.sum(axis=0), used[correct].sum(axis=0)
     # In sixteenths: correct and wrong texts count the same.
@@ -398,13 +438,21 @@ def regress(rows: MarkedColumns, correct: Labels, used: Labels, rounds: int = RO
         missing: Integers = (np.where(label, ONE, 0) - probability(odds // _UNIT**2)) * weight // 16
         return missing
 
-    curvature = rows.sums(rows.sum(axis=1)[:, None] * used) // 4 + _UNIT * _UNIT // 4
-    weights = before = np.zeros(curvature.shape, np.int64)
+    weights = before = curvature = np.zeros((len(rows.times), used.shape[1]), np.int64)
+    for part in rows.parts():
+        curvature = curvature + part.sums(part.lengths[:, None] * used[part.rows])
+    curvature = curvature // 4 + _UNIT * _UNIT // 4
     for step in range(rounds):
         ahead = weights + (weights - before) * step // (step + 3)
-        slope = rows.sums_of(miss, ahead) * _UNIT - ahead * (_UNIT // 4)
+        slope = np.zeros(weights.shape, np.int64)
+        for part in rows.parts():
+            slope += part.sums(miss(part.rows, part @ ahead))
+        slope = slope * _UNIT - ahead * (_UNIT // 4)
         before, weights = weights, ahead + slope * _UNIT // curvature
-    return rows @ weights // _UNIT**2
+    odds = np.empty(len(rows), np.int64)
+    for part in rows.parts():
+        odds[part.rows] = np.where(used[part.rows], 0, part @ weights // _UNIT**2).sum(axis=1)
+    return odds
 
 
 def probability(odds: Integers) -> Integers:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +17,16 @@ from mores.factory.drafts import Draft, Stratum, draw_number
 from mores.factory.gold import ChangedText, Gold, Kind
 from mores.factory.items import SourceItem, Task
 from mores.factory.scratch import Shelf, TextFile
-from mores.factory.shortcut import Integers, Labels
+from mores.factory.shortcut import Folds, Integers, Labels
 
 KINDS: tuple[Kind, ...] = ("correct", "hard", "soft")
 
 
 class ItemTable:
-    """Items, with the name, source, group and fold of each in memory."""
+    """Items, with the source, group and fold of each in memory."""
 
     def __init__(self, items: Iterable[SourceItem] = ()) -> None:
-        self.names: list[str] = []
+        self.names = TextFile()
         """`source/id`."""
         self.sources: list[str] = []
         """Each source once."""
@@ -94,6 +95,11 @@ class ItemTable:
         """The number of the source of each item."""
         return np.asarray(self._source_of)
 
+    def by_source(self, places: npt.NDArray[np.integer[Any]]) -> tuple[Integers, Integers]:
+        """Return the keys of an order by source and then by id, the last first, as NumPy sorts by them."""
+        numbers = np.unique(self.sources, return_inverse=True)[1]
+        return self.rank[places], numbers[self.source_of[places]]
+
     @property
     def order(self) -> Integers:
         """The items in the order of their names."""
@@ -103,8 +109,8 @@ class ItemTable:
     def rank(self) -> Integers:
         """The place of each item in the order of names."""
         if len(self._rank) != len(self):
-            self._rank = np.empty(len(self), np.int64)
-            self._rank[sorted(range(len(self)), key=self.names.__getitem__)] = np.arange(len(self))
+            names, self._rank = list(self.names), np.empty(len(self), np.int64)
+            self._rank[sorted(range(len(self)), key=names.__getitem__)] = np.arange(len(self))
         return self._rank
 
 
@@ -154,11 +160,10 @@ class DraftTable:
 
     def by_stratum(self, rows: Integers | None = None) -> dict[Stratum, Integers]:
         """Return the rows of each stratum, in the order of the first of each."""
-        rows = np.arange(len(self)) if rows is None else rows
-        numbers = self.stratum[rows]
-        _, places = np.unique(numbers, return_index=True)
-        firsts = numbers[np.sort(places)].tolist()
-        return {self.strata[number]: rows[numbers == number] for number in firsts}
+        numbers = self.stratum if rows is None else self.stratum[rows]
+        places = [np.flatnonzero(numbers == number) for number in range(len(self.strata))]
+        firsts = sorted((int(at[0]), number) for number, at in enumerate(places) if len(at))
+        return {self.strata[n]: places[n] if rows is None else rows[places[n]] for _, n in firsts}
 
     def answers(self, rows: Iterable[int]) -> Iterator[str]:
         """Yield the answers of some drafts."""
@@ -171,7 +176,7 @@ class DraftTable:
 
     def keys(self, rows: Integers) -> Iterator[str]:
         """Yield the keys of some drafts."""
-        for row in rows.tolist():
+        for row in map(int, rows):
             yield self._keys[12 * row : 12 * row + 12].hex()
 
     @property
@@ -185,9 +190,9 @@ class DraftTable:
         return np.asarray(self._places)
 
     @property
-    def fold(self) -> Integers:
+    def fold(self) -> Folds:
         """The fold of each draft."""
-        return np.asarray(self.items.fold)[self.place].astype(np.int64)
+        return np.asarray(self.items.fold)[self.place]
 
     @property
     def correct(self) -> Labels:

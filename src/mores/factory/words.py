@@ -68,13 +68,14 @@ class _Balance:
         names, groups, places = drafts.items.names, drafts.items.group, drafts.place[rows].tolist()
         by_group = (draw(seed, "group", names[groups[place]])[0] for place in places)
         folds = drafts.fold[rows]
-        self._folds = {SEEN: folds, SEEN_BY_GROUP: np.array([number % FOLDS for number in by_group], dtype=np.int64)}
+        self._folds = {SEEN: folds, SEEN_BY_GROUP: np.array([number % FOLDS for number in by_group], np.int8)}
         cells: dict[tuple[int, int], int] = {}
         of_rows = zip(drafts.stratum[rows].tolist(), folds.tolist(), strict=True)
         self._cells = np.array([cells.setdefault(cell, len(cells)) for cell in of_rows], np.int64)
         spoken = (f"\0{drafts.items[place].language}" for place in places)
         words = map(folded, drafts.answers(rows))
-        self._words = count_tokens([*dict.fromkeys(of_text), said] for of_text, said in zip(words, spoken, strict=True))
+        marked = ([*dict.fromkeys(of_text), said] for of_text, said in zip(words, spoken, strict=True))
+        self._words = count_tokens(marked).astype(np.int64)
         self._columns = self._words.tocsc()
         self._seen = words_and_pairs(map(folded, drafts.answers(rows)))
         self._left = np.ones(len(rows), dtype=bool)

@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
+from mores.factory.scratch import give_back
 from mores.io import file_name, write_text
 from mores.io.private import make_folder
 
@@ -42,18 +44,25 @@ class StageStore:
         build.
         """
         if self._folder is None:
-            return make()
-        path = self._folder / f"{file_name(stage)}.{_digest((self._signature, _code(), *inputs))}.json"
+            return self._make(make)
+        path = self._folder / f"{file_name(stage)}.{_digest(chain((self._signature, _code()), inputs))}.json"
         adapter: TypeAdapter[T] = TypeAdapter(kind)
         try:
             return adapter.validate_python(json.loads(path.read_bytes()))
         except (FileNotFoundError, ValueError):
             started = time.monotonic()
-            result = make()
+            result = self._make(make)
             if time.monotonic() - started >= LEAST:
                 make_folder(self._folder)
                 write_text(path, json.dumps(adapter.dump_python(result, mode="json")))  # also half an emoji
             return result
+
+    @staticmethod
+    def _make(make: Callable[[], T]) -> T:
+        try:
+            return make()
+        finally:
+            give_back()
 
     def forget(self, stage: str) -> None:
         """Forget the results of a stage, whatever its inputs: it is to be done again."""
