@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from mores.errors import ConfigError, InputError, StoreError
 from mores.extras import install_command
 from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool, write_text
+from mores.io.values import load_yaml
 from mores.types import (
     DEFAULT_INSTRUCTION,
     Error,
@@ -788,3 +789,13 @@ def test_a_cut_parquet_file_is_refused(share: float) -> None:
     whole = Path("whole.parquet").read_bytes()
     put("cut.parquet", whole[: int(share * len(whole))])
     assert "not a Parquet file, or a damaged one" in message("cut.parquet")
+
+
+def test_brackets_in_the_texts_of_a_yaml_file_are_no_depth() -> None:
+    text = '- "' + "[" * 300 + '"\n- a {{{ b # [[[\n- ' + "[" * 150 + "]" * 150
+    first, second, nested = load_yaml(text.encode(), "build")
+    assert (first, second) == ("[" * 300, "a {{{ b")
+    assert str(nested) == "[" * 150 + "]" * 150
+    for deep in ("[" * 300 + "]" * 300, "[" * 50_000, "{a: " * 300):
+        with pytest.raises(ValueError, match="nested too deep"):
+            load_yaml(deep.encode(), "build")

@@ -7,20 +7,17 @@ not exist.
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate
 from typing import Any
 
 from mores.extras import require
 
-_BRACKETS = re.compile(r"[\[\]{}]")
 _DEEPEST = 200
-"""Brackets within brackets in YAML, which its library reads the more slowly the deeper they are, until it fails."""
+"""Brackets within brackets in YAML."""
 
 
 def load_json(data: str | bytes) -> Any:
@@ -40,13 +37,18 @@ def load_yaml(data: bytes, extra: str) -> Any:
     require(extra, "yaml")
     import yaml
 
+    class Shallow(yaml.SafeLoader):  # type: ignore[misc] # it has no types
+        """A loader that ends at brackets that are too deep: it would read them the more slowly, until it fails."""
+
+        def fetch_flow_collection_start(self, token: Any) -> None:
+            if self.flow_level == _DEEPEST:
+                raise ValueError("it is nested too deep")
+            super().fetch_flow_collection_start(token)
+
     with as_value_error():
         text = data.decode()
-        levels = accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKETS.findall(text))
-        if max(levels, default=0) > _DEEPEST:
-            raise ValueError("it is nested too deep")
         try:
-            return yaml.safe_load(text)
+            return yaml.load(text, Shallow)
         except yaml.YAMLError as error:
             raise ValueError(" ".join(str(error).split())) from error
 
