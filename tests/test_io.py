@@ -791,6 +791,14 @@ def test_a_cut_parquet_file_is_refused(share: float) -> None:
     assert "not a Parquet file, or a damaged one" in message("cut.parquet")
 
 
+@pytest.mark.parametrize(
+    "value", ["!!int ''", "!!float ''", "!!bool x", "!!timestamp x", "!!python/object:os.system x"]
+)
+def test_a_value_that_is_not_of_its_tag_is_said(value: str) -> None:
+    with pytest.raises(ValueError, match=r"a value is not of the type that its tag names|constructor for the tag"):
+        load_yaml(f"a: {value}".encode(), "build")
+
+
 def test_brackets_in_the_texts_of_a_yaml_file_are_no_depth() -> None:
     text = '- "' + "[" * 300 + '"\n- a {{{ b # [[[\n- ' + "[" * 150 + "]" * 150
     first, second, nested = load_yaml(text.encode(), "build")

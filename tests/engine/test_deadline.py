@@ -82,6 +82,28 @@ def test_cancelled_also_when_it_is_late_at_the_same_moment() -> None:
     run(cancel())
 
 
+def test_the_others_have_their_time_where_something_is_wrong_with_one() -> None:
+    async def check() -> None:
+        ended: list[str] = []
+        problems: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: problems.append(about["exception"]))
+
+        def expire(key: str) -> None:
+            if key == "a":
+                raise ValueError("wrong")
+            ended.append(key)
+
+        expiry = Expiry[str](0.02, expire)
+        for key in "ab":
+            expiry.add(key)
+        await asyncio.sleep(0.1)
+        expiry.add("c")
+        await asyncio.sleep(0.1)
+        assert (ended, list(map(str, problems))) == (["b", "c"], ["wrong"])
+
+    run(check())
+
+
 def test_a_key_that_is_gone_does_not_end_and_after_the_close_none_does() -> None:
     """Here the end of the first is also that of the second."""
 

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, limit, paper, see_drafts, shortcut_free
-from mores.factory.build import Built, SampleGroups, build
+from mores.factory.build import Built, Golds, SampleGroups, build
 from mores.factory.drafts import cap, drafts, word
 from mores.factory.folder import verify
 from mores.factory.gold import ChangedText, Gold, Mistake
@@ -25,6 +26,7 @@ from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, write
 from mores.factory.recipe import BuildRecipe, read_recipe
 from mores.factory.shortcut import Integers, audit, see
+from mores.factory.sources import revision_of
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
 from mores.factory.table import DraftTable, ItemTable
 from mores.factory.wrap import Wrapper
@@ -309,6 +311,38 @@ def test_the_groups_of_the_samples_are_counted(dataset: tuple[BuildRecipe, Built
     assert sizes[largest] > 2
 
 
+def dish(name: str, source: str = "meals", **fields: Any) -> SourceItem:
+    """A question about a meal, with one correct answer."""
+    about = {"question": f"What is eaten at feast {name} of {source}?", "answer": f"dish {name}", "region": "GR"}
+    return SourceItem(source=source, id=name, task=Task.FREEFORM, language="en", **about | fields)
+
+
+@pytest.mark.parametrize("edition", [2, 3])
+@pytest.mark.parametrize("count", [1, 20])
+def test_items_without_a_pair_give_an_empty_dataset(tmp_path: Path, edition: Literal[2, 3], count: int) -> None:
+    source = put(tmp_path, [dish(str(number)) for number in range(count)], "meals")
+    built = build(BuildRecipe(name="none", edition=edition, sources=(source,), soft="none"), None)
+    assert (len(built.golds), built.items, built.groups) == (0, {"meals": count}, SampleGroups())
+
+
+def test_the_items_of_a_source_may_be_in_several_files(tmp_path: Path) -> None:
+    items = [dish(str(number), wrong=(f"stone {number}",)) for number in range(6)]
+    files = put(tmp_path, items[:4], "first"), put(tmp_path, items[4:], "second")
+    built = build(BuildRecipe(name="two", sources=files, soft="none", sampling="paper", compose=0), None)
+    assert (built.items, len(built.golds)) == ({"meals": 6}, 12)
+    assert built.revisions == {"meals": ", ".join(revision_of(Path(file)) for file in files)}
+
+
+def test_norms_of_each_source_are_kept_once(tmp_path: Path) -> None:
+    bow = "It is polite to bow to elders."
+    items = [dish("1", "a", norm=bow, unit="u"), dish("1", "b", norm="It is polite to take off shoes.", unit="u")]
+    files = put(tmp_path, items, "both"), put(tmp_path, [dish("2", "a", norm=bow, unit="u")], "more")
+    built = build(BuildRecipe(name="norms", sources=files, soft="none", sampling="paper", compose=0), None)
+    assert isinstance(built.golds, Golds)
+    table = built.golds.facts().items
+    assert sorted(name for name in table.names if "norm" in name) == ["a/norm:u", "b/norm:u"]
+
+
 def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> None:
     recipe, built = small
     other = build(recipe.model_copy(update={"seed": 1}), None)
@@ -377,7 +411,8 @@ def test_recipes_say_what_is_wrong(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("changed", "words"),
-    [({"region": "Wakanda"}, r"survey.jsonl: item '.+': unknown region 'Wakanda'"),
+    [({"id": "b/the same", "source": "survey/a"}, "survey/a: duplicate id 'b/the same'"),
+     ({"region": "Wakanda"}, r"survey.jsonl: item '.+': unknown region 'Wakanda'"),
      ({"language": "not one"}, r"survey.jsonl: item '.+': .*'not one'"),
      ({"id": "the same"}, "survey: duplicate id 'the same'")],
 )  # fmt: skip

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mores.engine.progress import SILENT
 from mores.errors import StoreError
 from mores.factory import scratch
-from mores.factory.build import build
+from mores.factory.build import build, read_pairs
 from mores.factory.drafts import Draft
 from mores.factory.items import SourceItem, Task
 from mores.factory.recipe import BuildRecipe
@@ -42,7 +44,15 @@ def test_texts_and_numbers_come_back_as_they_were() -> None:
     numbers.add(np.arange(3))
     numbers.add(np.zeros(0, np.int64))
     numbers.add(np.array([2**31 - 1]))
-    assert [block.tolist() for block in numbers] == [[0, 1, 2], [], [2**31 - 1]] == [b.tolist() for b in numbers]
+    assert [[one.tolist(), other.tolist()] for one, other in zip(numbers, numbers, strict=True)] == [
+        [[0, 1, 2]] * 2, [[]] * 2, [[2**31 - 1]] * 2,
+    ]  # fmt: skip
+    next(iter(numbers))
+    numbers.add(np.array([7]))
+    *before, last = numbers
+    assert last.tolist() == [7]
+    assert [block.tolist() for block in before] == [[0, 1, 2], [], [2**31 - 1]]
+    assert numbers.together().tolist() == [0, 1, 2, 2**31 - 1, 7]
 
 
 def test_a_table_gives_back_its_items_and_drafts() -> None:
@@ -66,6 +76,18 @@ def test_a_table_gives_back_its_items_and_drafts() -> None:
     }  # fmt: skip
 
 
+def test_freed_memory_is_given_back_where_that_can_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+
+    def load(library: object) -> object:
+        asked.append(library)
+        raise OSError("Dynamic loading not supported")
+
+    monkeypatch.setattr("ctypes.CDLL", load)
+    scratch.give_back()
+    assert asked == ([None] if sys.platform == "linux" else [])
+
+
 def test_items_are_in_the_order_of_their_sources_and_then_of_their_ids() -> None:
     """A hyphen is before the slash between source and id, so the order of names is another one."""
     names = [("tea-house", "1"), ("tea", "2"), ("rice", "9"), ("tea", "1"), ("tea-house", "0")]
@@ -82,5 +104,7 @@ def test_a_full_disk_is_said_with_the_fix(tmp_path: Path, monkeypatch: pytest.Mo
     recipe = BuildRecipe(name="test", sources=(put(tmp_path, survey(50), "survey"),))
     with pytest.raises(StoreError, match=r"the disk is full of items and drafts; .*TMPDIR"):
         build(recipe, None)
+    with pytest.raises(StoreError, match="TMPDIR"):
+        read_pairs(recipe, None, commercial=False, progress=SILENT)
     with pytest.raises(FileNotFoundError), scratch.explain_full_disk():
         (tmp_path / "nowhere").read_text()

@@ -15,7 +15,10 @@ class LateError(Exception):
 
 
 class Expiry(dict[Key, float]):
-    """Keys and when their time is over, by `time.monotonic`; all have as many seconds: the oldest is the next."""
+    """Keys and when their time is over, by `time.monotonic`; all have as many seconds: the oldest is the next.
+
+    It is of one event loop, and a key is in it once.
+    """
 
     def __init__(self, seconds: float, expire: Callable[[Key], object]) -> None:
         """Set up; `expire` is called with each key whose time is over, after it was taken out."""
@@ -25,7 +28,7 @@ class Expiry(dict[Key, float]):
         self._timer: asyncio.TimerHandle | None = None
 
     def add(self, key: Key) -> None:
-        """Give a key its seconds."""
+        """Give a new key its seconds."""
         self[key] = time.monotonic() + self.seconds
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self.seconds, self._look)
@@ -37,13 +40,18 @@ class Expiry(dict[Key, float]):
             self._timer = None
 
     def _look(self) -> None:
-        self._timer, now = None, time.monotonic()
-        for key, end in list(self.items()):
-            if end > now:
-                self._timer = asyncio.get_running_loop().call_later(end - now, self._look)
-                return
-            if self.pop(key, None) is not None:  # the end of one may have been that of another
-                self._expire(key)
+        now = time.monotonic()
+        try:
+            for key, end in list(self.items()):
+                if end > now:
+                    break
+                if self.pop(key, None) is not None:  # the end of one may have been that of another
+                    self._expire(key)
+        finally:  # also where something is wrong with one of them: the others have their time
+            self.close()
+            if self:
+                oldest = next(iter(self.values()))
+                self._timer = asyncio.get_running_loop().call_later(max(0.0, oldest - now), self._look)
 
 
 class Deadlines(Expiry[asyncio.Task[Any]]):

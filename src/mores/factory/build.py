@@ -259,7 +259,7 @@ def revisions(recipe: BuildRecipe, data: Path | None, commercial: bool) -> dict[
     return result
 
 
-class _Read(NamedTuple):
+class _ItemHead(NamedTuple):
     """A shelved item, as the cap asks for it."""
 
     source: str
@@ -272,45 +272,53 @@ class _Read(NamedTuple):
 def _load(recipe: BuildRecipe, data: Path | None, commercial: bool, built: Built, session: BuildSession) -> ItemTable:
     available = _available(recipe, data)
     known = revisions(recipe, data, commercial) if session.revisions is None else session.revisions
-    items = ItemTable()
+    items, norms_of_all = ItemTable(), set[str]()
     for line in recipe.sources:
         name = first_available(line, available)
         if name is None:
             built.missing.append(line)
             continue
         problems: list[InputError] = []
-        read, field_name = _read(name, recipe, data, commercial, problems)
-        reading = (
-            _Read(
+        opened, field_name = _open_source(name, recipe, data, commercial, problems)
+        heads = (
+            _ItemHead(
                 intern(item.source),
                 item.id,
                 intern(getattr(item, field_name) or ""),
                 item.norm is not None,
                 items.shelve(item),
             )
-            for item in session.progress.track(f"reading {name}", read)
+            for item in session.progress.track(f"reading {name}", opened)
         )
-        of_source = cap(reading, attrgetter("stratum"), seed=recipe.seed, most=recipe.cap)
+        of_source = cap(heads, attrgetter("stratum"), seed=recipe.seed, most=recipe.cap)
         built.problems += problems
         for source, count in Counter(item.source for item in of_source).items():
-            built.items[source], built.bad[source] = count, len(problems)
-            built.revisions[source] = known[name]
+            # One's own items of a source may be in several files.
+            built.items[source] = built.items.get(source, 0) + count
+            built.bad[source] = built.bad.get(source, 0) + len(problems)
+            built.revisions[source] = ", ".join(filter(None, (built.revisions.get(source), known[name])))
         norms: dict[str, SourceItem] = {}
         for head in of_source:
             place = items.take_up(head.where, head.source, head.id)
             item = items[place] if head.has_norm else None
             if item and (norm := norm_of(item, draw(recipe.seed, "norm", item.unit or item.id))):
-                norms[norm.id] = norm
+                norms[norm.name] = norm
         for norm in norms.values():
-            items.append(norm)
+            if norm.name not in norms_of_all:
+                items.append(norm)
+        norms_of_all |= norms.keys()
     if not len(items):
         reason = f"found none of its sources ({', '.join(recipe.sources)}); name the folder that holds them"
         raise InputError(f"{recipe.name}: {reason}", setting="data")
-    for name, other in pairwise(map(items.names.__getitem__, items.order)):
-        if name == other:
-            source, _, own = name.partition("/")
-            raise InputError(f"{source}: duplicate id {own!r}; give each item of a source its own id")
+    _refuse_duplicates(items)
     return items
+
+
+def _refuse_duplicates(items: ItemTable) -> None:
+    for (before, _), (name, place) in pairwise((items.names[place], place) for place in items.order.tolist()):
+        if name == before:
+            source, own = items.sources[items.source_of[place]], items.id(place)
+            raise InputError(f"{source}: duplicate id {own!r}; give each item of a source its own id")
 
 
 def _available(recipe: BuildRecipe, data: Path | None) -> list[str]:
@@ -321,7 +329,7 @@ def _available(recipe: BuildRecipe, data: Path | None) -> list[str]:
     return [name for name in in_recipe if (data / name).is_dir()]
 
 
-def _read(
+def _open_source(
     name: str, recipe: BuildRecipe, data: Path | None, commercial: bool, problems: list[InputError]
 ) -> tuple[Iterable[SourceItem], str]:
     """Return the items of a source, and the field that the cap is stratified by."""
@@ -418,6 +426,7 @@ def pairs_to_soften(recipe: BuildRecipe, items: ItemTable) -> list[Gold]:
     return [word(draft, wrapper) for item in items if not item.wrong for draft in drafts(item)]
 
 
+@explain_full_disk()
 def read_pairs(recipe: BuildRecipe, data: Path | None, commercial: bool, progress: Progress) -> list[Gold]:
     """Read the sources of a recipe, and return the correct pairs that a model is to put errors into."""
     items = _load(recipe, data, commercial, Built([], {}, {}, [], {}, [], {}), BuildSession(progress))
@@ -438,7 +447,7 @@ def _choose(recipe: BuildRecipe, drafts: DraftTable, built: Built, session: Buil
     chosen, plain = (limit(drafts, some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
     if balances_words:  # those that the cap keeps once more
         limited = _balance_words(recipe, drafts, drafts.by_stratum(chosen), session, "balancing words again")
-        chosen = np.concatenate(list(limited.values()))
+        chosen = np.concatenate([np.zeros(0, np.int64), *limited.values()])
     built.paper_shortcuts = _audits(recipe, drafts, plain, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
     built.shortcuts = built.paper_shortcuts if same else _audits(recipe, drafts, chosen, "auditing", session)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import pickle
 import sys
 from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import SEEK_END
 from tempfile import SpooledTemporaryFile, gettempdir
 from typing import IO, Any, Generic, TypeVar
 from weakref import finalize
@@ -51,9 +51,12 @@ def explain_full_disk() -> Iterator[None]:
 
 
 def give_back() -> None:
-    """Give freed memory back to the system: glibc keeps what many small arrays took."""
-    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None:
-        trim(0)
+    """Return freed memory to the system: glibc keeps what many small arrays took; other C libraries have no need."""
+    if sys.platform == "linux":
+        with suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 class Shelf(Generic[T]):
@@ -90,12 +93,15 @@ class NumberFile:
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
         """Write an array."""
+        self._file.seek(0, SEEK_END)
         self._file.write(numbers.astype(np.int32).tobytes())
         self._lengths.append(len(numbers))
 
     def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
-        self._file.seek(0)
+        start = 0
         for length in self._lengths:
+            self._file.seek(start)
+            start += 4 * length
             yield np.frombuffer(self._file.read(4 * length), np.int32)
 
     def together(self) -> npt.NDArray[np.int32]:
@@ -129,7 +135,7 @@ class TextFile:
         self._starts.append(self._starts[-1] + self._file.write(text.encode("utf-8", "surrogatepass")))
 
     def __getitem__(self, number: int) -> str:
-        start, end = self._starts[number : number + 2]
+        start, end = self._starts[number], self._starts[number + 1]
         self._file.seek(start)
         self._at_end = False
         return self._file.read(end - start).decode("utf-8", "surrogatepass")

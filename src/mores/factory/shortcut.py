@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count as numbers_from
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -131,7 +132,7 @@ class ColumnBlock(NamedTuple):
     """The most columns of a row, here and in the other parts."""
 
     def __matmul__(self, weights: Integers) -> Integers:
-        """Return the product with several weights of each column: equal columns have equal ones."""
+        """Return the product with several weights of each different column: those that are like it have the same."""
         product: Integers = multiply(self.ones, weights, self.most, self.times) * self.units[:, None]
         return product
 
@@ -174,7 +175,8 @@ class MarkedColumns:
         return len(self._counts)
 
     def __getitem__(self, at: Integers | Labels) -> MarkedColumns:
-        """Return some of the rows, in their order."""
+        """Return some of the rows, whose places ascend."""
+        assert at.dtype == bool or (np.diff(at) > 0).all()
         chosen = np.zeros(len(self), dtype=bool)
         chosen[at] = True
         if chosen.all():
@@ -194,7 +196,7 @@ class MarkedColumns:
         return int(self.times.sum())
 
     def __matmul__(self, weights: Integers) -> Integers:
-        """Return the product with a weight of each column, those that are alike one after the other."""
+        """Return the product with a weight of each of all columns, those that are alike one after the other."""
         product, starts = np.empty(len(self), np.int64), np.cumsum(self.times) - self.times
         together = np.add.reduceat(weights, starts) if len(starts) else weights
         for part in self.parts():
@@ -213,10 +215,10 @@ class MarkedColumns:
         """Yield some rows at a time, and their columns."""
         ends = np.cumsum(self._stored, dtype=np.int64)
         first = start = 0
-        self._file.seek(0)
         while first < len(self):
             last = max(first + 1, int(np.searchsorted(ends, start + _CELLS, "right")))
             end = int(ends[last - 1])
+            self._file.seek(4 * start)
             yield slice(first, last), np.frombuffer(self._file.read(4 * (end - start)), np.int32)
             first, start = last, end
 
@@ -351,8 +353,9 @@ def blocks_of(texts: Iterable[str]) -> Iterator[list[str]]:
 
 def mark(texts: Iterable[Iterable[str]]) -> MarkedColumns:
     """Return the tokens of each text, none of which may be there twice, without those that few texts have."""
-    marking = _Marking()
-    marking.add(texts)
+    marking, left = _Marking(), iter(texts)
+    while block := list(islice(left, 1000)):
+        marking.add(block)
     return marking.marks(everywhere=False)
 
 

@@ -94,7 +94,7 @@ def groups(items: ItemTable, twins: Twins | None = None) -> Integers:
 
     if twins:
         _, places = np.unique(twins.text[order], return_index=True)
-        first, second = (component[order[places[texts]]].tolist() for texts in (twins.first, twins.second))
+        first, second = (memoryview(component[order[places[texts]]].data) for texts in (twins.first, twins.second))
         largest = max(LARGEST, count // 100)
         for pair in zip(first, second, strict=True):
             small, large = sorted(map(root, pair), key=sizes.__getitem__)
@@ -109,7 +109,7 @@ def groups(items: ItemTable, twins: Twins | None = None) -> Integers:
 
 
 def _number(*words: str) -> int:
-    """Return a number of these words that no others have."""
+    """Return a number of these words that others are not known to have."""
     return int.from_bytes(draw(0, *words), signed=True)
 
 

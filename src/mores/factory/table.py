@@ -34,7 +34,7 @@ class ItemTable:
         """The place of the item that gives its name to the group of each."""
         self.fold = array("b")
         self._shelf = Shelf[tuple[SourceItem, Sequence[int]]]()
-        self._shelved, self._source_of = array("q"), array("h")
+        self._shelved, self._source_of = array("q"), array("i")
         self._source_number: dict[str, int] = {}
         self._rank = np.zeros(0, np.int64)
         self._last: tuple[int, tuple[SourceItem, Sequence[int]] | None] = -1, None
@@ -91,7 +91,7 @@ class ItemTable:
         return self.names[place][len(self.sources[self._source_of[place]]) + 1 :]
 
     @property
-    def source_of(self) -> npt.NDArray[np.int16]:
+    def source_of(self) -> npt.NDArray[np.int32]:
         """The number of the source of each item."""
         return np.asarray(self._source_of)
 
@@ -126,7 +126,7 @@ class DraftTable:
         self._made = array("q")
         """Where the maker of each and what it made are on the shelf."""
         self._places, self._kinds = array("i"), array("b")
-        self._strata, self._options = array("h"), array("h")
+        self._strata, self._options = array("i"), array("h")
         self._keys = bytearray()
         self._stratum_number: dict[Stratum, int] = {}
 
@@ -203,7 +203,7 @@ class DraftTable:
         return np.equal(self._kinds, KINDS.index("soft"))
 
     @property
-    def stratum(self) -> npt.NDArray[np.int16]:
+    def stratum(self) -> npt.NDArray[np.int32]:
         """The number of the stratum of each draft."""
         return np.asarray(self._strata)
 

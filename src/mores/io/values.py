@@ -51,6 +51,8 @@ def load_yaml(data: bytes, extra: str) -> Any:
             return yaml.load(text, Shallow)
         except yaml.YAMLError as error:
             raise ValueError(" ".join(str(error).split())) from error
+        except (LookupError, AttributeError) as error:
+            raise ValueError(f"a value is not of the type that its tag names: {error}") from error
 
 
 @cache
