@@ -52,7 +52,7 @@ def load_yaml(data: bytes, extra: str) -> Any:
         except yaml.YAMLError as error:
             raise ValueError(" ".join(str(error).split())) from error
         except (LookupError, AttributeError) as error:
-            raise ValueError(f"a value is not of the type that its tag names: {error}") from error
+            raise ValueError("a value is not of the type that its tag, such as !!int, names") from error
 
 
 @cache
