@@ -168,6 +168,30 @@ def test_fresh_asks_again(tmp_path: Path) -> None:
         assert len(store) == 1
 
 
+def test_retry_failed_asks_again_only_what_failed_or_cannot_be_used(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(request: Request) -> Completion:
+        asked.append(request.messages[-1].content)
+        if asked[-1] == "refused":
+            raise Rejected("content policy", final=True)
+        return Completion(asked[-1], stop="length" if asked[-1] == "cut off" else "stop")
+
+    def read(answer: Answer) -> Failure | None:
+        odd = answer.completion is not None and answer.completion.text == "odd"
+        return Failure(kind=FailureKind.PARSE, reason="expected a number") if odd else None
+
+    jobs = [ask(text) for text in ("good", "refused", "cut off", "odd")]
+    one_by_one = Limits(concurrency=1)
+    with Store(tmp_path / "s.db") as store:
+        collect(jobs, FakeModel("x", answer), store, one_by_one)
+        asked.clear()
+        collect(jobs, FakeModel("x", answer), store, one_by_one, read=read)
+        assert asked == []
+        collect(jobs, FakeModel("x", answer), store, one_by_one, read=read, retry_failed=True)
+        assert asked == ["refused", "cut off", "odd"]
+
+
 def test_the_same_question_twice_in_a_run_is_asked_once() -> None:
     with Server(latency=0.05) as server:
         answers = collect([ask("same")] * 5, served(server))
@@ -182,6 +206,19 @@ def test_samples_of_one_request_are_different_answers(tmp_path: Path) -> None:
         assert sorted(b["seed"] for b in server.bodies) == [0, 1, 2, 3]  # in whatever order they arrived
         prompts = store._reader.execute("SELECT count(*) FROM prompt").fetchone()
         assert prompts == (1,)
+
+
+@pytest.mark.parametrize(("seed", "sent"), [(5, [5, 6, 7]), (None, [None, None, None])])
+def test_each_sample_has_the_next_seed_unless_the_request_has_none(seed: int | None, sent: list[int | None]) -> None:
+    seeds: list[int | None] = []
+
+    def answer(request: Request) -> Completion:
+        seeds.append(request.seed)
+        return echo(request)
+
+    request = Request((Message("user", "q"),), seed=seed)
+    collect([Job("q", request, sample) for sample in range(3)], FakeModel("x", answer), None, Limits(concurrency=1))
+    assert seeds == sent
 
 
 def test_key_depends_on_everything_that_decides_the_answer(tmp_path: Path) -> None:
