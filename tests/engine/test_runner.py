@@ -18,6 +18,7 @@ import pytest
 from mores.engine import Answer, Counts, Job, Limits, RunOptions, Store, request_key, run
 from mores.engine.job import Follow
 from mores.engine.loop import run as run_loop
+from mores.engine.runner import Lasting
 from mores.errors import ModelError, Rejected, StoreError, Transient
 from mores.models.base import Completion, Message, Model, Request
 from mores.models.fake import FakeModel
@@ -108,6 +109,34 @@ def test_endless_jobs_are_read_only_as_far_as_needed() -> None:
 
     run_loop(first_hundred())
     assert next(read) < 3000
+
+
+@pytest.mark.parametrize(("lasting", "calls"), [(None, 2), (Lasting(lambda: None), 8)])
+def test_a_lasting_run_has_four_calls_under_way_for_each_at_once(lasting: Lasting | None, calls: int) -> None:
+    """Whoever gives it jobs decides whose may not hold up others'."""
+
+    async def play() -> int:
+        class Model(FakeModel):
+            async def complete(self, request: Request) -> Completion:
+                asked.append(request)
+                await answered.wait()
+                return await super().complete(request)
+
+        async def jobs() -> AsyncIterator[Job]:
+            for n in range(12):
+                yield ask(f"q{n}")
+            for _ in range(100):  # turns of the loop: enough for all that can begin
+                await asyncio.sleep(0)
+            under_way.append(len(asked))
+            answered.set()
+
+        asked, under_way, answered = list[Request](), list[int](), asyncio.Event()
+        options = RunOptions(limits=Limits(concurrency=2), lasting=lasting)
+        async with asyncio.timeout(10):
+            assert len([answer async for answer in run(jobs(), Model("echo", echo), options)]) == 12
+        return under_way[0]
+
+    assert run_loop(play()) == calls
 
 
 def test_an_answer_is_stored_and_never_asked_for_again(tmp_path: Path) -> None:
@@ -445,7 +474,7 @@ def test_tokens_per_minute_are_kept() -> None:
     started = time.monotonic()
     collect(jobs, FakeModel("x", answer), limits=limits)
     # 20 calls after the first; what the longest possible answers would have taken is given back at once.
-    assert 1.0 <= time.monotonic() - started <= 10.0  # 21 s if it were not
+    assert 1.9 <= time.monotonic() - started <= 10.0  # 21 s if it were not
 
 
 def full(store: Store) -> None:
