@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mores.engine import Answer, Counts, Limits, Store
+from mores.engine import Answer, Counts, Limits, RunOptions, Store, run
+from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError, Transient
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
@@ -102,3 +104,27 @@ def test_what_is_asked_again_to_decide_is_rare_and_cheap() -> None:
 def test_a_port_that_none_has_is_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="base URL"):
         OpenAIModel("x", "http://127.0.0.1:99999/v1")
+
+
+def test_the_last_failure_is_decided_while_no_more_jobs_may_come() -> None:
+    """So many answers wait for the first one, which fails after all of them, that the other jobs are not read yet."""
+
+    class Slow(FakeModel):
+        async def complete(self, request: Request) -> Completion:
+            if request.messages[-1].content == "bad":
+                await rest.wait()
+                raise Transient("no JSON", of_text=True)
+            if request.messages[-1].content == "q1023":
+                rest.set()
+            return echo(request)
+
+    async def gather() -> list[Answer]:
+        jobs = [ask("bad" if n == 0 else f"q{n}") for n in range(1200)]
+        options = RunOptions(limits=Limits(concurrency=2, attempts=1))
+        async with asyncio.timeout(10):
+            return [answer async for answer in run(jobs, Slow("slow", echo), options)]
+
+    rest = asyncio.Event()  # of the 1024 that may be open
+    answers = run_loop(gather())
+    assert len(answers) == 1200
+    assert failures(answers) == {"bad": Blame.TEXT}

@@ -270,6 +270,14 @@ def test_a_vote_keeps_everything_that_came_with_it() -> None:
     assert cast.span == 58
 
 
+def test_what_comes_without_times_took_none_and_did_not_wait() -> None:
+    item = play(checked(), VERIFIERS[0], Take())
+    voted, *_ = act(FLOW, item, VERIFIERS[0], Cast({"good": "yes"}), START)
+    _, submitted, *_ = act(FLOW, WRITTEN, AUTHOR, Submit({"text": "b"}), START)
+    assert (voted.kind, voted.payload["seconds"], "offline" in voted.payload) == (EventKind.VOTED, 0, False)
+    assert (submitted.kind, submitted.payload["seconds"]) == (EventKind.SUBMITTED, 0)
+
+
 def test_what_is_withdrawn_says_why_and_is_with_nobody() -> None:
     item = play(play(checked(), VERIFIERS[0], Take()), AUTHOR, Withdraw("a copy"))
     assert (item.status, item.note, item.holds) == (ItemStatus.WITHDRAWN, "a copy", ())
