@@ -124,7 +124,7 @@ def calls(folder: Path) -> Iterator[Measured]:
 def services(_folder: Path) -> Iterator[Measured]:
     """Yield how fast the service is for 32 clients, beside bare FastAPI."""
     rounds = [
-        {row["way"]: row for row in _run_json("serve.py", "--texts", "1024", "--connections", "32", "--json")["rows"]}
+        {row["way"]: row for row in _run_json("serve.py", "--texts", "8192", "--connections", "32", "--json")["rows"]}
         for _ in range(ROUNDS)
     ]
     ours, bare = ([each[way] for each in rounds] for way in ("one by one", "bare FastAPI"))
