@@ -62,9 +62,25 @@ def test_only_tries_that_began_during_an_outage_do_not_count() -> None:
     assert [tries.counted for tries in requests] == [1, 1, 0, 0]
 
 
+def test_a_try_that_began_during_an_outage_does_not_count_when_it_fails_after_its_end(waits: list[float]) -> None:
+    """An answer to another request was faster than the failure of this one."""
+    counts = Counts()
+    calls = Patience(Limits(attempts=2, outage=100.0, backoff=4.0, longest_wait=4.0), counts)
+    down = Transient("refused", down=True)
+    first, late = Tries(started=START - 1), Tries(started=START + 3)
+    assert asyncio.run(calls.another(first, down))
+    calls.succeeded()
+    assert [asyncio.run(calls.another(late, down)) for _ in range(2)] == [True] * 2
+    assert (late.failed, late.counted, counts.gives_up_at) == (2, 0, None)
+    late.started = START + sum(waits)
+    assert asyncio.run(calls.another(late, down))
+    assert (late.counted, counts.gives_up_at) == (1, START + 104), "this one began after it"
+
+
 @pytest.mark.usefixtures("waits")
 @pytest.mark.parametrize("works", [True, False])
 def test_a_request_that_the_server_drops_is_given_up_where_others_are_answered(works: bool) -> None:
+    """After one more try, because an outage may have ended just before the server was asked."""
     counts, tries, asked = Counts(), Tries(started=START), list[str]()
     calls = Patience(Limits(attempts=3, outage=100.0, backoff=1.0, longest_wait=1.0), counts)
 
@@ -74,7 +90,9 @@ def test_a_request_that_the_server_drops_is_given_up_where_others_are_answered(w
 
     dropped = Transient("dropped", down=True)
     again = [asyncio.run(calls.another(tries, dropped, check)) for _ in range(3)]
-    assert (again, asked) == ([True, True, not works], ["dropped"])
+    assert (again, asked) == ([True] * 3, ["dropped"])
+    tries.started = START + 50
+    assert asyncio.run(calls.another(tries, dropped, check)) is not works
     assert counts.gives_up_at == (None if works else START + 100)
     assert counts.problem == ("" if works else "dropped")
 

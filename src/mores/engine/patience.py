@@ -27,6 +27,8 @@ class Tries:
     """Those that failed while the server could be reached."""
     answered: int = 0
     """How many other calls had been answered when the last one failed."""
+    is_last: bool = False
+    """True if the server works for others: an outage may have ended just now, so that one more is due."""
 
 
 class Patience:
@@ -35,6 +37,8 @@ class Patience:
     def __init__(self, limits: Limits, counts: Counts) -> None:
         self._limits, self._counts = limits, counts
         self._down_since: float | None = None
+        self._last_outage = (0.0, 0.0)
+        """When it began and ended."""
         self._failed_in_a_row = 0
         self._worked = 0
 
@@ -42,6 +46,8 @@ class Patience:
         """Remember that the server has answered."""
         self._worked += 1
         self._failed_in_a_row = 0
+        if self._down_since is not None:
+            self._last_outage = self._down_since, time.monotonic()
         self._down_since = self._counts.gives_up_at = None
         self._counts.problem = ""
 
@@ -55,9 +61,13 @@ class Patience:
         now = time.monotonic()
         tries.failed += 1
         answered, tries.answered = tries.answered, self._worked
-        if problem.overload and not problem.down and self._worked > answered:  # others are answered: its turn comes
+        is_turned_away = problem.overload and not problem.down and self._worked > answered
+        is_late = problem.down and self._last_outage[0] <= tries.started < self._last_outage[1]
+        if is_turned_away or is_late:  # others are answered: its turn comes
             self._counts.retries += 1
             return True
+        if tries.is_last:
+            return False
         self._counts.problem = str(problem)
         left = None
         if not problem.down or not self._limits.outage:
@@ -72,7 +82,7 @@ class Patience:
             return False
         if left is not None and works is not None and tries.failed >= self._limits.attempts and await works():
             self.succeeded()
-            return False
+            tries.is_last = True
         self._counts.retries += 1
         longest = min(self._limits.longest_wait, self._limits.backoff * 2 ** min(tries.failed - 1, 30))
         wait = (problem.retry_after or 0.0) + random.uniform(0, longest)
