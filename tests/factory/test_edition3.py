@@ -10,6 +10,7 @@ import runpy
 import shutil
 from collections import Counter
 from itertools import product
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +315,19 @@ def test_the_chance_of_a_word_is_that_of_a_binomial_test(drawn: tuple[int, int])
         assert value == pytest.approx(expected, rel=1e-6, abs=1e-15)
     else:
         assert expected > 0.3, "such a word is never significant"
+
+
+@given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n // 2), st.just(n))))
+def test_the_chance_of_a_word_is_exact(drawn: tuple[int, int]) -> None:
+    fewer, total = drawn
+    apart = total - 2 * fewer
+    if total < apart**2 <= 400 * total:
+        exact = sum(comb(total, number) for number in range(fewer + 1)) * 2**65 // 2**total
+        assert chance(apart, total) == min(2**64, exact)
+
+
+def test_the_chance_of_a_word_in_a_million_texts() -> None:
+    assert chance(4000, 10**6) / 2**64 == pytest.approx(binomtest(498_000, 10**6).pvalue, rel=1e-9)
 
 
 def test_words_are_tilted_by_the_test_or_the_ratio() -> None:

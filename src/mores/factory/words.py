@@ -17,7 +17,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise, product
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -45,6 +44,8 @@ CLASSIFIERS: dict[str, Classify | int] = {
     "logistic regression": LONG_FIT,
     "naive Bayes": naive_bayes,
 }
+_PRECISION = 1 << 256
+"""The number 1 in fixed point, of the terms of a sum."""
 
 
 def balance_words(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
@@ -75,8 +76,7 @@ class _Balance:
         spoken = (f"\0{drafts.items[place].language}" for place in places)
         words = map(folded, drafts.answers(rows))
         marked = ([*dict.fromkeys(of_text), said] for of_text, said in zip(words, spoken, strict=True))
-        self._words = count_tokens(marked).astype(np.int64)
-        self._columns = self._words.tocsc()
+        self._words = count_tokens(marked).tocsc().astype(np.int64)
         self._seen = words_and_pairs(map(folded, drafts.answers(rows)))
         self._left = np.ones(len(rows), dtype=bool)
 
@@ -91,7 +91,7 @@ class _Balance:
     def leave_out_words(self) -> bool:
         """Leave out some texts with words that are unevenly spread; return whether there were such words."""
         ones = self._left.astype(np.int64)
-        difference, total = self._columns.T @ np.where(self._correct, -ones, ones), self._columns.T @ ones
+        difference, total = self._words.T @ np.where(self._correct, -ones, ones), self._words.T @ ones
         tilted = tilted_words(difference.tolist(), total.tolist())
         if not tilted:
             return False
@@ -100,7 +100,7 @@ class _Balance:
         scores = np.where(self._correct, -1, 1) * (self._words @ weights)
         is_out = False
         for word in tilted:
-            having = self._columns.indices[self._columns.indptr[word] : self._columns.indptr[word + 1]]
+            having = self._words.indices[self._words.indptr[word] : self._words.indptr[word + 1]]
             with_word = np.zeros(len(scores), dtype=bool)
             with_word[having] = True
             side = bool(difference[word] < 0)
@@ -178,8 +178,13 @@ def chance(apart: int, total: int) -> int:
         return 0
     if apart * apart <= total:  # within one: never significant, and most words are
         return 1 << 64
-    term = tail = comb(total, fewer)
-    for number in range(fewer, 0, -1):
+    # Each term as a multiple of the middle one; those that are too small to matter are left out.
+    term, tail, both = _PRECISION, 0, _PRECISION * (1 + total % 2)
+    for number in range(total // 2, -1, -1):
+        if number <= fewer:
+            tail += term
         term = term * number // (total - number + 1)
-        tail += term
-    return min(1 << 64, (tail << 65) >> total)
+        both += 2 * term
+        if not term:
+            break
+    return min(1 << 64, ((tail << 129) // both + 1) >> 64)
