@@ -325,6 +325,14 @@ def test_versions_share_the_instruction_and_differ_in_the_output() -> None:
     assert template_of(right.text, "tea") != template_of(wrong.text, "ink")
 
 
+def test_what_was_forgotten_is_dealt_anew() -> None:
+    wrapper, other = Wrapper(HELD, seed=3), item_of(Task.FREEFORM, id="other")
+    first, second = (wrapper.wrap(item, "tea").instruction for item in (item_of(Task.FREEFORM), other))
+    assert wrapper.wrap(other, "ink").instruction == second
+    wrapper.forget()
+    assert wrapper.wrap(other, "ink").instruction not in (first, second), "the third card of the same round"
+
+
 def test_nothing_depends_on_which_answer_is_right() -> None:
     def wrap_all(right: str) -> list[Wrapped]:
         wrapper = Wrapper(HELD, seed=5)

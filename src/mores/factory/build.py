@@ -96,11 +96,21 @@ class Golds:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Gold]:
-        wrapper, items = _wrapper(self._recipe), self._drafts.items
-        for row in map(int, self.rows):
-            gold, place = word(self._drafts[row], wrapper), self._drafts.place[row]
+        items = self._drafts.items
+        for place, draft, wrapper in self._in_order(range(len(self))):
             update = {"group": items.names[items.group[place]], "split": SPLIT_OF[items.fold[place]]}
-            yield gold.model_copy(update=update)
+            yield word(draft, wrapper).model_copy(update=update)
+
+    def _in_order(self, some: Iterable[int]) -> Iterator[tuple[int, Draft, Wrapper]]:
+        """Yield some drafts, which ascend, with the place of the item of each and what words them."""
+        wrapper, before = _wrapper(self._recipe), -1
+        for number in some:
+            row = int(self.rows[number])
+            place = int(self._drafts.place[row])
+            if place != before:  # the pairs of an item are together
+                wrapper.forget()
+            before = place
+            yield place, self._drafts[row], wrapper
 
     def in_groups(self) -> SampleGroups:
         """Return how many groups the pairs are in, and the largest one, the first by name of several."""
@@ -112,11 +122,9 @@ class Golds:
             count=int(np.count_nonzero(sizes)), largest=next(names, ""), samples=int(sizes.max(initial=0))
         )
 
-    def texts(self, places: Iterable[int]) -> Iterator[str]:
-        """Yield the output texts of some of the pairs."""
-        wrapper = _wrapper(self._recipe)
-        for place in places:
-            draft = self._drafts[int(self.rows[place])]
+    def texts(self, some: Iterable[int]) -> Iterator[str]:
+        """Yield the output texts of some of the pairs, which ascend."""
+        for _, draft, wrapper in self._in_order(some):
             worded = draft.worded
             yield worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
 

@@ -65,6 +65,10 @@ class Wrapper:
         start, end = spans["answer"]
         return Wrapped(instruction=instruction, text=text, answer_start=start, answer_end=end)
 
+    def forget(self) -> None:
+        """Forget which instruction each item has; no item so far comes again."""
+        self._instructions.clear()
+
     def _values(self, item: SourceItem, answer: str, task: Task, language: str) -> dict[str, str]:
         where = f"{item.source} {item.id}"
         if not answer.strip() or not item.question.strip():
