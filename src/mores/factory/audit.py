@@ -36,7 +36,6 @@ from mores.factory.shortcut import (
     count_tokens,
     mark,
     multiply,
-    plain,
     probability,
     shape,
 )
@@ -105,14 +104,6 @@ def _log(numbers: Integers) -> Integers:
     # Rounded: the last bits of a logarithm differ between processors.
     rounded: Integers = np.rint(np.log(numbers) * ONE).astype(np.int64)
     return rounded
-
-
-def characters_and_shape(texts: Sequence[str]) -> Any:
-    """Return the runs of one to three characters and the shape of each text, as ones."""
-    from scipy.sparse import hstack
-
-    runs = char_ngrams(list(map(plain, texts)), (1, 2, 3), 16)
-    return hstack([count_tokens(map(shape, texts)), runs]).tocsr()
 
 
 def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
@@ -184,8 +175,8 @@ def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
 
 AUDITORS: dict[str, Auditor] = {
     "naive Bayes": Auditor(lambda texts: count_tokens(re.findall(r"\w+", text.lower()) for text in texts), naive_bayes),
-    "boosted trees": Auditor(characters_and_shape, boosted_trees),
-    "nearest neighbours": Auditor(lambda texts: char_ngrams(list(map(plain, texts)), (3,), 20), nearest_neighbours),
+    "boosted trees": Auditor(lambda texts: char_ngrams(texts, (1, 2, 3), 16, shape), boosted_trees),
+    "nearest neighbours": Auditor(lambda texts: char_ngrams(texts, (3,), 20), nearest_neighbours),
 }
 
 

@@ -33,19 +33,6 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 
 
-def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
-    """Return the n-grams of each text, padded with spaces, as a matrix of ones with 2^bits columns."""
-    from scipy.sparse import csr_matrix
-
-    lengths, found, counts = tuple(lengths), [np.zeros(0, np.int32)], [np.zeros(1, np.int64)]
-    for block in blocks_of(texts):
-        columns, at = ngrams(block, lengths, bits)
-        found.append(columns.astype(np.int32))
-        counts.append(np.diff(at))
-    cells, starts = np.concatenate(found), np.cumsum(np.concatenate(counts))
-    return csr_matrix((np.ones(len(cells), np.int8), cells, starts), shape=(len(texts), 1 << bits))
-
-
 def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Integers, Integers]:
     """Return the numbers of the n-grams of each text, one text after the other, and where each begins."""
     padded = [f" {text} " for text in texts]
@@ -281,6 +268,18 @@ class _Marking:
         self._columns.add(columns)
         self._counts.append((np.diff(at) + np.diff(before)).astype(np.int32))
 
+    def ones(self) -> Any:
+        """Return what was collected as a matrix of ones, with the columns of the tokens before the others."""
+        from scipy.sparse import csr_matrix
+
+        counts, columns = np.concatenate([np.zeros(1, np.int32), *self._counts]), self._columns.together()
+        is_other = columns < self._first
+        columns -= self._first
+        columns[is_other] += self._first + len(self._tokens)
+        shape = (len(counts) - 1, self._first + len(self._tokens))
+        starts = np.cumsum(counts, dtype=np.int64)
+        return csr_matrix((np.ones(len(columns), np.int8), columns, starts), shape=shape)
+
     def marks(self, everywhere: bool) -> MarkedColumns:
         """Return what was collected, with one more column that every text has if that is wanted."""
         width, draw = self._first + len(self._tokens), np.random.default_rng(0)
@@ -336,6 +335,19 @@ def looks(texts: Iterable[str]) -> MarkedColumns:
         words = (dict.fromkeys([*_WORDS.findall(text.casefold()), *shape(text)]) for text in block)
         marking.add(words, ngrams(list(map(plain, block)), range(1, 5), _BITS))
     return marking.marks(everywhere=True)
+
+
+def char_ngrams(
+    texts: Iterable[str], lengths: Sequence[int], bits: int, tokens: Callable[[str], Iterable[str]] = lambda _: ()
+) -> Any:
+    """Return the n-grams of each text, as a matrix of ones with 2^bits columns, after those of its tokens.
+
+    None of the tokens of a text may be there twice.
+    """
+    marking = _Marking(1 << bits)
+    for block in blocks_of(texts):
+        marking.add(map(tokens, block), ngrams(list(map(plain, block)), lengths, bits))
+    return marking.ones()
 
 
 def blocks_of(texts: Iterable[str]) -> Iterator[list[str]]:
