@@ -110,7 +110,11 @@ class Metric:
             raise InputError(SINGLE)
         for number, value in enumerate(frame_rows(samples) if is_frame(samples) else samples, 1):
             sample = as_sample(value, number)
-            yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
+            yield self.job(sample, sample.id)
+
+    def job(self, sample: Sample, name: str) -> Job:
+        """Return the call to make for one sample."""
+        return Job(name, self.unsendable(sample) or self.request(sample), data=sample)
 
     def request(self, sample: Sample) -> Request:
         """Return what the model is asked about one sample."""
