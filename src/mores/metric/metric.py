@@ -240,7 +240,7 @@ class Metric:
     @property
     def _quoting(self) -> bool:
         """True if quotes are constrained to words of the sample."""
-        return self._constrain and follows_grammars(self.model)
+        return follows_grammars(self.model) and self._constrain
 
     @property
     def shows_places(self) -> bool:
@@ -293,7 +293,7 @@ class Metric:
     def _notes(self, answer: Answer, written: WrittenReport | ErrorReport, report: ErrorReport) -> Iterator[str]:
         if answer.followed:
             yield REPAIRED
-        if self._quoting and isinstance(answer.job.request, Request) and answer.job.request.schema:
+        if isinstance(answer.job.request, Request) and answer.job.request.schema and self._quoting:
             yield FREE_QUOTES
         cited = zip(report.errors, written.errors if isinstance(written, WrittenReport) else (), strict=False)
         if any(len(error.evidence) < len(as_written.evidence) for error, as_written in cited):
