@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
@@ -154,3 +155,24 @@ def test_metrics_are_in_the_text_format_of_prometheus(serve: Serve) -> None:
     assert buckets == sorted(buckets)
     assert buckets[-1] == 2
     assert values["mores_ready"] == 1
+
+
+def test_a_server_need_not_know_the_address_of_a_client() -> None:
+    app, sent = mores.serve_app("fake:clean", store=None), list[Any]()
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b'{"text": "Tea."}'}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def score() -> None:
+        async with app.router.lifespan_context(app):
+            while app.state.service.unready:  # noqa: ASYNC110 - it is asked as a client would ask
+                await asyncio.sleep(0.01)
+            headers = [(b"content-type", b"application/json")]
+            scope = {"type": "http", "method": "POST", "path": "/score", "headers": headers, "client": None}
+            await app(scope, receive, send)
+
+    asyncio.run(score())
+    assert sent[0]["status"] == 200

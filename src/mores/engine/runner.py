@@ -205,9 +205,8 @@ class _Runner:
             await self.doubts.decide()
             await self.room.wait()
         self.full = False
-        numbered = list(enumerate(chunk, self.taken))
-        self.taken += len(chunk)
-        self._admit(list(self._tickets(numbered)))
+        first, self.taken = self.taken, self.taken + len(chunk)
+        self._admit(list(self._tickets(enumerate(chunk, first))))
 
     def _next_chunk(self, jobs: Iterator[Job]) -> list[Job]:
         """Return the jobs that arrive within a moment, so that a slow stream does not hold up jobs that are ready."""
@@ -219,7 +218,7 @@ class _Runner:
                 break
         return chunk
 
-    def _tickets(self, chunk: list[tuple[int, Job]]) -> Iterator[_Ticket]:
+    def _tickets(self, chunk: Iterable[tuple[int, Job]]) -> Iterator[_Ticket]:
         for index, job in chunk:
             if isinstance(job.request, Failure):
                 self._deliver(index, Answer(job, failure=job.request))

@@ -79,5 +79,4 @@ class LiveMetric:
                     if failure:
                         self._metric.unsearched[sample.id] = failure
             self._waiting[id(sample)] = self._waiting.pop(id(asked))
-            for job in self._metric.jobs([sample]):
-                yield job
+            yield self._metric.job(sample, sample.id)

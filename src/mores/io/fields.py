@@ -178,10 +178,10 @@ class SampleReader(ColumnReader):
 
     def _string(self, match: ColumnMatch, values: Mapping[str, Any], column: str) -> str | None:
         """Return a field's string; None when it is missing, null or blank."""
-        if not match.names[column]:
-            return None
         name = match.single.get(column)
         value = None if name is None else values.get(name)
+        if value is None and (name is not None or not match.names[column]):
+            return None
         if not isinstance(value, str) or (self.is_untyped and column in self._may_miss):
             value = self.value(match, values, column)
         if isinstance(value, str):

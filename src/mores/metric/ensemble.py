@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from statistics import fmean, median_high, median_low
@@ -25,7 +25,7 @@ from mores.errors import ConfigError
 from mores.formatting import count
 from mores.metric.metric import Metric
 from mores.metric.score import score
-from mores.metric.settings import PREFIX, SampleLike
+from mores.metric.settings import PREFIX
 from mores.models.base import BasicModel, Completion, Request, Style, wants_evidence
 from mores.signature import sign
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Sample, Severity, Signature
@@ -81,10 +81,10 @@ class EnsembleMetric(Metric):
         """True if the prompt of any judge says the region and the language."""
         return any(member.shows_places for member in self.members)
 
-    def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
-        """Yield a job for each text, with the question to the first judge."""
+    def job(self, sample: Sample, name: str) -> Job:
+        """Return a job for one text, with the question to the first judge."""
         self._share()
-        return self.members[0].jobs(samples)
+        return self.members[0].job(sample, name)
 
     async def answers(
         self,
@@ -213,8 +213,7 @@ class _SharedJobs:
                             queue.append((self._read, job))
                         self._read += 1
             number, job = waiting.popleft()
-            sample: Sample = job.data
-            yield Job(str(number), member.unsendable(sample) or member.request(sample), data=sample)
+            yield member.job(job.data, str(number))
 
 
 async def _asynchronous(jobs: Iterable[Job]) -> AsyncIterator[Job]:

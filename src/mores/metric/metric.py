@@ -110,7 +110,11 @@ class Metric:
             raise InputError(SINGLE)
         for number, value in enumerate(frame_rows(samples) if is_frame(samples) else samples, 1):
             sample = as_sample(value, number)
-            yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
+            yield self.job(sample, sample.id)
+
+    def job(self, sample: Sample, name: str) -> Job:
+        """Return the call to make for one sample."""
+        return Job(name, self.unsendable(sample) or self.request(sample), data=sample)
 
     def request(self, sample: Sample) -> Request:
         """Return what the model is asked about one sample."""
@@ -236,7 +240,7 @@ class Metric:
     @property
     def _quoting(self) -> bool:
         """True if quotes are constrained to words of the sample."""
-        return self._constrain and follows_grammars(self.model)
+        return follows_grammars(self.model) and self._constrain
 
     @property
     def shows_places(self) -> bool:
@@ -289,7 +293,7 @@ class Metric:
     def _notes(self, answer: Answer, written: WrittenReport | ErrorReport, report: ErrorReport) -> Iterator[str]:
         if answer.followed:
             yield REPAIRED
-        if self._quoting and isinstance(answer.job.request, Request) and answer.job.request.schema:
+        if isinstance(answer.job.request, Request) and answer.job.request.schema and self._quoting:
             yield FREE_QUOTES
         cited = zip(report.errors, written.errors if isinstance(written, WrittenReport) else (), strict=False)
         if any(len(error.evidence) < len(as_written.evidence) for error, as_written in cited):

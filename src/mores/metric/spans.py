@@ -103,7 +103,7 @@ def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) ->
         type=error.type,
         explanation=error.explanation,
         correction=error.correction,
-        evidence=tuple(dict.fromkeys(number for number in error.evidence if number <= len(sample.evidence))),
+        evidence=error.evidence and tuple(dict.fromkeys(n for n in error.evidence if n <= len(sample.evidence))),
     )
 
 

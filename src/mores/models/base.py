@@ -211,12 +211,12 @@ class Completion(NamedTuple):
         with `empty` also nothing, where that is all that the model had to say.
         """
         stop = stop_of(self.stop)
-        text, tagged = self.text.strip(), ""
+        text, thoughts = self.text.strip(), self.thoughts
         if "<" in text:
             from mores.reading import split_thoughts  # many patterns, for those who mark their thoughts
 
             text, tagged = split_thoughts(text)
-        thoughts = "\n".join(filter(None, (self.thoughts, tagged)))
+            thoughts = "\n".join(filter(None, (thoughts, tagged)))
         if text and stop is Stop.COMPLETE:  # most are; members of an enumeration are slow to get before Python 3.12
             return self._written(text, thoughts, stop)
         if stop is Stop.FILTERED and stop not in graded:

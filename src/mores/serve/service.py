@@ -72,7 +72,7 @@ class Batch:
     def __init__(self, client: str, samples: Sequence[Sample]) -> None:
         self.client = client
         self.samples = list(samples)
-        self.waiting = deque[int]()
+        self.waiting: deque[int] = deque()
         """The places of the texts that may be judged as soon as it is their turn."""
         self.left = dict.fromkeys(range(len(samples)))
         """The places of those without a judgement."""
@@ -325,8 +325,7 @@ class Service:
             number = str(next(self._numbers))
             self._asked[number] = batch, place
             self._with_model[batch.client] += 1
-            for job in self.metric.jobs([batch.samples[place]]):
-                yield job._replace(id=number)
+            yield self.metric.job(batch.samples[place], number)
 
     def _next(self) -> Batch | None:
         """Return the request whose text is next, of each client in turn; None while the model takes no more.
