@@ -183,7 +183,7 @@ def _read(row: TableRow, read: Callable[[TableRow], Iterator[TableRow]]) -> list
     """Return a row for each annotator; errors say its place."""
     try:
         return list(read(row))
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         problem = f"a field is not as it is exported ({type(error).__name__}: {error})"
         raise row.error(f"{problem}; export it again") from error
     except InputError as error:
