@@ -2,6 +2,7 @@
 
     python benchmarks/factory.py                       # 10,000 and 100,000 made-up items
     python benchmarks/factory.py --sizes 10000,100000,1000000
+    python benchmarks/factory.py --edition 3           # which balances single words too
     python benchmarks/factory.py --save                # and writes results/peers/factory.json
 
 Each size is built and written in a separate process, uncapped, with rules for soft errors and the shortcut-free
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import peers
 
@@ -65,14 +67,14 @@ def _role(draw: random.Random, number: int) -> dict[str, object]:
     return {"question": f"Is practice {number} fine?", "answer": answer, "wrong": (wrong,), "role": (("Country", "X"),)}
 
 
-def measure(count: int) -> dict[str, float]:
+def measure(count: int, edition: Literal[2, 3]) -> dict[str, float]:
     """Build once, in this process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "items.jsonl"
         with path.open("w") as file:
             file.writelines(item.model_dump_json() + "\n" for item in items(count))
         started, cpu = time.monotonic(), time.process_time()
-        recipe = BuildRecipe(name="bench", sources=(str(path),), cap=count)
+        recipe = BuildRecipe(name="bench", sources=(str(path),), cap=count, edition=edition)
         built = build(recipe, None)
         write(built, recipe, Path(folder) / "out")
         seconds, cpu = time.monotonic() - started, time.process_time() - cpu
@@ -85,17 +87,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000")
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
+    parser.add_argument("--edition", type=int, choices=(2, 3), default=2)
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.one)))
+        print(json.dumps(measure(options.one, options.edition)))
         return
     rows = []
     print(f"{'items':>10} {'samples':>10} {'seconds':>9} {'ms/item':>8} {'peak MB':>8}")
     for size in map(int, options.sizes.split(",")):
-        process = subprocess.run(
-            [sys.executable, __file__, "--one", str(size)], capture_output=True, text=True, check=True
-        )
+        one = [sys.executable, __file__, "--edition", str(options.edition), "--one", str(size)]
+        process = subprocess.run(one, stdout=subprocess.PIPE, text=True, check=True)
         row = json.loads(process.stdout)
         rows.append(row)
         each = 1000 * row["seconds"] / size
