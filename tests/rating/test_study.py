@@ -569,6 +569,14 @@ def test_a_column_has_the_same_intervals_as_a_group_of_every_study() -> None:
             assert (each.model, each.counts, each.mean) == (model, usual.counts, usual.mean)
 
 
+def test_ratings_without_a_value_in_a_column_are_a_group() -> None:
+    kept = [{"Place": "inland"}, {"Place": "coast"}, {}]
+    ratings = [rating(question=str(n), rating=n + 1, metadata=kept[n % 3]) for n in range(5)]
+    study = analyse(ratings, by=["Place"])
+    assert {place: each.mean.n for place, [each] in study.by["Place"].items()} == {"coast": 2, "inland": 2, "": 1}
+    assert [row[0] for row in column_tables(study)["ratings-by-0"].rows] == ["coast", "inland", "not given"]
+
+
 def test_models_are_compared_within_each_group_of_a_column() -> None:
     ratings = [
         each.model_copy(update={"metadata": {"Kind": each.type}, "spans": None}) for each in made_up.study(people=4)
