@@ -555,6 +555,18 @@ def test_other_sheets_are_not_read_and_that_is_said() -> None:
     assert check_samples("b.xlsx").report.is_plain
 
 
+def test_errors_of_a_spreadsheet_are_counted() -> None:
+    cell = '<c t="inlineStr"><is><t>{}</t></is></c>'
+    rows = [cell.format("text"), cell.format("x"), '<c t="e"><v>#NAME?</v></c>', '<c t="e"><v>#REF!</v></c>']
+    data = "".join(f"<row>{row}</row>" for row in rows)
+    sheet = f'<worksheet xmlns="{SPACE}"><sheetData>{data}</sheetData></worksheet>'
+    with zipfile.ZipFile("a.xlsx", "w") as book:
+        book.writestr("xl/worksheets/sheet1.xml", sheet)
+    said = "2 cells are errors of the spreadsheet, such as #NAME?, and read as text"
+    assert str(check_samples("a.xlsx").report) == f"a.xlsx, 3 rows: text ← text; {said}"
+    assert [sample.text for sample in read_samples("a.xlsx")] == ["x", "#NAME?", "#REF!"]
+
+
 def test_empty_cells_of_a_place_are_counted() -> None:
     put("a.csv", "text,region\nx,JP\ny,\nz, \n")
     report = check_samples("a.csv").report

@@ -395,6 +395,7 @@ def test_a_2_mb_text_is_a_failure_in_its_place(mores: Run) -> None:
     assert [j.failure for j in rest] == [None, None]
     assert "not judged: 1 request could not be sent" in done.stdout
     assert "1 failed (fault of the text)" in " ".join(done.stderr.split())
+    assert "--retry-failed" not in done.stderr, "it was never sent, so that it cannot be asked for again"
 
 
 @pytest.mark.parametrize("arguments", [("--json",), pytest.param(("--out", "-"), marks=pytest.mark.slow)])

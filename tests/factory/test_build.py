@@ -414,9 +414,14 @@ def test_recipes_say_what_is_wrong(tmp_path: Path) -> None:
     [({"id": "b/the same", "source": "survey/a"}, "survey/a: duplicate id 'b/the same'"),
      ({"region": "Wakanda"}, r"survey.jsonl: item '.+': unknown region 'Wakanda'"),
      ({"language": "not one"}, r"survey.jsonl: item '.+': .*'not one'"),
-     ({"id": "the same"}, "survey: duplicate id 'the same'")],
+     ({"id": "the same"}, "survey: duplicate id 'the same'"),
+     ({"wrong": ("rice", "Bread."), "also_correct": ("bread",)}, "item '.+': an answer is both correct and wrong"),
+     ({"wrong": ("rice", "")}, "item '.+': two wrong answers are the same, or one is empty"),
+     ({"question": " "}, "survey.jsonl: item '.+': an empty question or answer"),
+     ({"task": Task.QA, "options": ()}, "survey.jsonl: item '.+': an answer is not among the options"),
+     ({"task": Task.IMPERSONATION, "role": ()}, "survey.jsonl: item '.+': no role to impersonate")],
 )  # fmt: skip
-def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str, str], words: str) -> None:
+def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str, object], words: str) -> None:
     path = put(tmp_path, [item.model_copy(update=changed) for item in survey(2)], "survey")
     with pytest.raises(InputError, match=words):
         build(BuildRecipe(name="r", sources=(path,)), None)

@@ -141,6 +141,16 @@ def test_figures_are_shown_by_any_column_of_the_answers() -> None:
 
 
 @needs_tokenizer
+def test_answers_without_a_value_in_a_column_are_a_group() -> None:
+    rows = [row | ({"Difficulty": "hard"} if number == 1 else {}) for number, row in enumerate(ANSWERS)]
+    run = mores.longform(rows, by="Difficulty")
+    [summary] = run.summaries
+    counts = {name: figures["without issues"] for name, figures in summary.by["Difficulty"].items()}
+    assert {name: each.n + each.unscored for name, each in counts.items()} == {"hard": 1, "": len(ANSWERS) - 1}
+    assert [row[0] for row in column_table(run.summaries, "Difficulty").rows] == ["hard", "not given"]
+
+
+@needs_tokenizer
 def test_models_are_compared_on_the_questions_that_they_share_in_each_group() -> None:
     """The weaker model answers hard questions in the wrong language; groups of less than ten questions have no test."""
     rows = [

@@ -136,6 +136,9 @@ def test_a_judge_that_is_silent_on_what_it_would_get_wrong_is_not_better() -> No
     assert headline.startswith(
         f"cannot tell which has the better S.Acc., as {accuracy.missing} samples lack a score: +"
     )
+    [first, *rest] = versus.overall
+    alone = versus.model_copy(update={"overall": (first.model_copy(update={"missing": 1}), *rest)})
+    assert ", as 1 sample lacks a score: " in str(describe_versus(alone).printed[-1])
     low, high = versus.overall[0].whole or (None, None)
     assert headline.endswith(f"{span(low, high, 3, signed=True)} whatever they are")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -230,6 +231,25 @@ def test_questions_are_a_random_effect_wherever_they_repeat() -> None:
         significant += points.differences["type"][0].p < 0.05
     assert significant <= 1
     assert "(1 | question)" not in fit_model(rows, find_groups(rows), "type").regression.formula, "as CaLMQA"
+
+
+@pytest.mark.parametrize(
+    ("type_of", "compared"),
+    [(lambda number, _: "xy"[number % 2], {"model", "type"}), (lambda _, model: "xy"[model == "b"], {"model"})],
+    ids=["each type in a language of its own", "each model with a type of its own"],
+)
+def test_columns_that_say_the_same_leave_the_differences_of_the_others(
+    type_of: Callable[[int, str], str], compared: set[str]
+) -> None:
+    dice = random.Random(3)
+    rows = [
+        rating(question=str(n), model=model, annotator=person, rating=dice.randint(1, 5), language=("fj", "hi")[n % 2],
+               type=type_of(n, model))
+        for n in range(12) for model in "ab" for person in ("ann", "bo", "cy")
+    ]  # fmt: skip
+    points, fitted = measure_points(rows, find_groups(rows))
+    assert (points.failure, points.over_raters, fitted is None) == ("", True, False)
+    assert {factor for factor, differences in points.differences.items() if differences} == compared
 
 
 def tastes(seed: int, raters: int = 8) -> list[Rating]:
@@ -547,6 +567,14 @@ def test_a_column_has_the_same_intervals_as_a_group_of_every_study() -> None:
             group = {"type": kind} | ({"model": model} if model else {})
             usual = widen(spread(cells, cells.rows_of(**group), scale, **group), cells, fitted, scale)
             assert (each.model, each.counts, each.mean) == (model, usual.counts, usual.mean)
+
+
+def test_ratings_without_a_value_in_a_column_are_a_group() -> None:
+    kept = [{"Place": "inland"}, {"Place": "coast"}, {}]
+    ratings = [rating(question=str(n), rating=n + 1, metadata=kept[n % 3]) for n in range(5)]
+    study = analyse(ratings, by=["Place"])
+    assert {place: each.mean.n for place, [each] in study.by["Place"].items()} == {"coast": 2, "inland": 2, "": 1}
+    assert [row[0] for row in column_tables(study)["ratings-by-0"].rows] == ["coast", "inland", "not given"]
 
 
 def test_models_are_compared_within_each_group_of_a_column() -> None:

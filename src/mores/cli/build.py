@@ -52,7 +52,7 @@ def recipe(settings: BuildSettings, dry: DryRunSettings, hub: PushSettings, outp
         click.echo("next, for people to validate samples:", err=True)
         for step in ("new {}/validate.yaml", "import NAME {}/validate.jsonl", "export NAME {}/validated"):
             click.echo(f"  mores studio --database {folder}/validate.db {step.format(folder)}", err=True)
-    hint_at_failures({kind: n for kind, n in run.manifest.failures.items() if kind != "input"})
+    hint_at_failures(run.manifest.failures)
     show_document(describe(run), output, run.about["shortcut"])
     push(hub, run.upload)
 

@@ -184,6 +184,8 @@ def click_type(about: Declared, form: Form, default: Any) -> Any:
     if form.number and not form.words and not form.text and not names_none and not about.parse:
         least = about.above if about.at_least is None else about.at_least
         if form.number is float:
+            if least is about.at_most is None:
+                return click.FLOAT
             return click.FloatRange(least, about.at_most, min_open=about.above is not None)
         return click.INT if least is about.at_most is None else click.IntRange(least, about.at_most)  # type: ignore[arg-type]
     return SettingType(about, form, names_none)

@@ -43,9 +43,9 @@ def show_run(run: Run, output: OutputSettings, data: Any = None, page: str = "",
 
 
 def hint_at_failures(failures: Mapping[str, int]) -> None:
-    """Say how what failed can be asked for again, where the command asks a model."""
+    """Say how what failed can be asked for again, where the command asks a model; what was never sent cannot."""
     known = any(option.name == "retry_failed" for option in click.get_current_context().command.params)
-    if known and (failed := sum(failures.values())):
+    if known and (failed := sum(failures.values()) - failures.get("input", 0)):
         click.echo(f"{count(failed, 'answer')} failed; ask again with --retry-failed", err=True)
 
 

@@ -30,11 +30,12 @@ from mores.factory.errors.rules import SINGLE, Pool, RankedEdits, apply, find_ed
 from mores.factory.errors.rules.soundness import with_capitals, without_accepted
 from mores.factory.facts import CorrectFact, CorrectFacts
 from mores.factory.gold import ChangedText, Gold
-from mores.factory.items import SourceItem
+from mores.factory.items import SourceItem, Task
 from mores.factory.recipe import BuildRecipe, first_available
 from mores.factory.scratch import Shelf, explain_full_disk, give_back
 from mores.factory.shortcut import Integers, Shortcut, audit
 from mores.factory.sources.people import only_people
+from mores.factory.sources.rows import check_answers
 from mores.factory.split import SPLIT_OF, SPLITS, count_leaks, folds, groups, near_twins
 from mores.factory.statement import Statement, norm_of
 from mores.factory.table import DraftTable, ItemTable
@@ -342,7 +343,7 @@ def _open_source(
 ) -> tuple[Iterable[SourceItem], str]:
     """Return the items of a source, and the field that the cap is stratified by."""
     if name.endswith(".jsonl"):
-        return map(partial(_with_codes, name), read_records(name, SourceItem)), "region"
+        return map(partial(_checked, name), read_records(name, SourceItem)), "region"
     source = datasets.source(name)
     if commercial and not source.commercial:
         return (), source.stratify
@@ -359,9 +360,14 @@ def _open_source(
     return map(with_capitals, filter(None, map(without_accepted, items))), source.stratify
 
 
-def _with_codes(path: str, item: SourceItem) -> SourceItem:
-    """Return a user's item with codes instead of names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
+def _checked(path: str, item: SourceItem) -> SourceItem:
+    """Return a user's item, checked, with codes instead of names: `zh-CN` for "zh_CN", `fa` for "Persian"."""
     try:
+        check_answers(item)
+        if item.task is Task.QA and not {item.answer, *item.wrong}.issubset(item.options):
+            raise InputError("an answer is not among the options; add it to them, or make the task freeform")
+        if item.task is Task.IMPERSONATION and not item.role:
+            raise InputError('no role to impersonate; give at least the country, [["Country", "Peru"]]')
         tag = culture.language(item.language) if item.language else None
         return item.model_copy(update={"language": tag, "region": culture.region(item.region) if item.region else None})
     except InputError as error:

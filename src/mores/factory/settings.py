@@ -62,7 +62,8 @@ class BuildSettings(AskSettings, table="build"):
     )
     temperature: float | None = setting(
         default=None,
-        help="With --soft model: sampling temperature, or 'none' to leave it to the server.",
+        help="With --soft model: sampling temperature.",
+        default_text="the server's",
         result=True,
     )
     max_tokens: int = setting(

@@ -48,6 +48,8 @@ class _Book:
         self._start = datetime(1899, 12, 30)  # the day 0 of a calendar in which 1900 is a leap year
         self._shared: list[str] = []
         self._dates: list[bool] = []
+        self._errors, self._error = 0, ""
+        """Cells of the first sheet with an error, and the first of these."""
 
     def rows(self) -> Iterator[tuple[int, Cells]]:
         sheet = self._first_sheet()
@@ -76,6 +78,7 @@ class _Book:
                 if cells:
                     yield number, cells
                 cells, column = Cells(), -1
+        self._note_errors()
 
     def _first_sheet(self) -> str:
         """Return the part with the sheet that Excel shows first."""
@@ -93,6 +96,11 @@ class _Book:
         others = sum(any(cell.text for cell in self._elements(name, {"c"})) for name in self._sheets() if name != sheet)
         if others:
             self._notes.add(f"{others:,} other {'sheet is' if others == 1 else 'sheets are'} not read")
+
+    def _note_errors(self) -> None:
+        if self._errors:
+            what = "cell is an error" if self._errors == 1 else "cells are errors"
+            self._notes.add(f"{self._errors:,} {what} of the spreadsheet, such as {self._error}, and read as text")
 
     def _sheets(self) -> list[str]:
         return [name for name in self._names if re.fullmatch(r"xl/worksheets/sheet\d+\.xml", name)]
@@ -117,6 +125,8 @@ class _Book:
             return self._shared[int(value)]
         if kind == "b":
             return "true" if value == "1" else "false"
+        if kind == "e":
+            self._errors, self._error = self._errors + 1, self._error or value[:20]
         if kind != "n":
             return _unescaped(value)
         if not _NUMBER.fullmatch(value):

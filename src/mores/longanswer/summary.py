@@ -356,8 +356,9 @@ def find_fields(answers: Iterable[LongAnswer], names: Sequence[str]) -> tuple[st
     return tuple(dict.fromkeys(find_column(name, kept, {}) for name in names))
 
 
-def _nth(n: int) -> Callable[[_Row], str | None]:
-    return lambda row: row.groups[n]
+def _nth(n: int) -> Callable[[_Row], str]:
+    """Return the group by a column that was asked for: "" for answers that have no value in it."""
+    return lambda row: row.groups[n] or ""
 
 
 def _both(row: _Row, part: str | None) -> str | None:

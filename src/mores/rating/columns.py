@@ -31,15 +31,15 @@ def ratings_by(
 ) -> dict[str, tuple[Distribution, ...]]:
     """Return how the answers of each group of a column were rated: those of each model, and of all where several are.
 
-    With a fit, intervals are about other raters too.
+    Those without a value are the last group, called "". With a fit, intervals are about other raters too.
     """
-    values = [value_of(rating, column, FIELDS) for rating in ratings]
+    values = [value_of(rating, column, FIELDS) or "" for rating in ratings]
     models = sorted({rating.model for rating in ratings})
     columns, groups = RatingColumns(ratings), np.array(values, dtype=object)
     rated = np.array([rating.rating is not None for rating in ratings])
     cells = RatingColumns([rating for rating in ratings if rating.rating is not None])
     found: dict[str, list[Distribution]] = {}
-    named = sorted({value for value in values if value is not None})
+    named = sorted(set(values), key=lambda value: (not value, value))
     for value, model in product(named, (None, *models) if len(models) > 1 else models):
         rows = columns.rows_of(model=model) & (groups == value)
         if rows.any():

@@ -58,7 +58,7 @@ def measure_points(ratings: Sequence[Rating], groups: Groups) -> tuple[Points, F
     formula, failure = "rating ~ 1", "there are no ratings"
     for fixed in fixed_terms(varied, beside) if rows else ():
         formula = " + ".join([f"rating ~ {' + '.join(fixed) or '1'}", *(f"(1 | {term})" for term in terms)])
-        levels = {name: tuple(dict.fromkeys(sorted(columns[name], key=str))) for name in beside}
+        levels = {name: tuple(dict.fromkeys(sorted(columns[name], key=str))) for name in beside if name in fixed}
         levels |= {name: getattr(groups, f"{name}s") for name in varied if any(name in term for term in fixed)}
         try:
             fitted = fit_linear(MixedModel("rating", tuple(fixed), tuple(terms), levels), columns)
@@ -79,7 +79,7 @@ def measure_points(ratings: Sequence[Rating], groups: Groups) -> tuple[Points, F
             differences={
                 factor: tuple(differ(contrast, total) for contrast in contrasts(fitted, tuple(reversed(names))))
                 for factor in ("model", "type", "model*type")
-                if set(names := factor.split("*")) <= set(varied)
+                if set(names := factor.split("*")) <= {name for term in fixed for name in term.split("*")}
                 and (len(names) == 1 or (factor in fixed and number["model"] * number["type"] <= MOST_CELLS))
             },
         ), fitted

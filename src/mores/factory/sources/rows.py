@@ -110,8 +110,15 @@ def items(
 
 
 def check(item: SourceItem) -> None:
+    """Raise InputError when an item breaks the contract, or is a choice whose options are not all told apart."""
+    check_answers(item)
+    if item.task is Task.QA and (not item.wrong or {item.answer, *item.wrong} != set(item.options)):
+        raise InputError("the options are not the correct answer and at least one wrong one; edit or remove the row")
+
+
+def check_answers(item: SourceItem) -> None:
     """Raise InputError when an item breaks the contract: a correct answer, and wrong ones that are not correct."""
-    if not item.question or not item.answer:
+    if not item.question.strip() or not item.answer.strip():
         raise InputError("an empty question or answer; fill it in or remove the row")
     try:
         "".join((item.question, item.answer, item.context or "", *item.wrong, *item.also_correct)).encode()
@@ -123,8 +130,6 @@ def check(item: SourceItem) -> None:
         raise InputError("an answer is both correct and wrong; edit or remove the row")
     if len(set(wrong)) < len(wrong) or "" in wrong:
         raise InputError("two wrong answers are the same, or one is empty; correct or remove the row")
-    if item.task is Task.QA and (not item.wrong or {item.answer, *item.wrong} != set(item.options)):
-        raise InputError("the options are not the correct answer and at least one wrong one; edit or remove the row")
 
 
 @lru_cache(maxsize=32_768)

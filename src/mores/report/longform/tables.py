@@ -156,9 +156,8 @@ def column_table(summaries: Sequence[LongformSummary], column: str) -> Grid:
     """Return the main figures of each model in every group of a column, and how far it is behind the best, with
     intervals."""
     groups = {group for summary in summaries for group in summary.by.get(column, {})}
-    parts = [
-        (group, summary, summary.by.get(column, {}).get(group)) for group in sorted(groups) for summary in summaries
-    ]
+    ordered = sorted(groups, key=lambda group: (not group, group))  # answers without a value are the last group
+    parts = [(group, summary, summary.by.get(column, {}).get(group)) for group in ordered for summary in summaries]
     there = [name for name in PRINTED if any(name in figures for _, _, figures in parts if figures)]
     compared, best = any(summary.behind_by.get(column) for summary in summaries), best_of(summaries)
     figure = best.main.name if best.main else ""

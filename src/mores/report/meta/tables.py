@@ -339,6 +339,7 @@ def conclude_versus(versus: JudgementComparison) -> str:
         return f"no significant difference in {name}: {size}"
     if not first.significant:
         ends = f", {span(*first.whole, 3, signed=True)} whatever they are" if first.whole else ""
-        return f"cannot tell which has the better {name}, as {first.missing:,} samples lack a score: {size}{ends}"
+        without = "1 sample lacks" if first.missing == 1 else f"{first.missing:,} samples lack"
+        return f"cannot tell which has the better {name}, as {without} a score: {size}{ends}"
     better, worse = (versus.first, versus.second)[:: 1 if first.difference > 0 else -1]
     return f"{better} is better than {worse} in {name}: {size}"
