@@ -384,6 +384,17 @@ def test_bad_rows_are_told_of_with_their_place(mores: Run, home: Path) -> None:
     ]
 
 
+def test_the_same_answer_twice_without_ids_is_read_once(mores: Run, home: Path) -> None:
+    """With ids, or by two models, they are two: some models answer the same whenever they are asked."""
+    row = {"question": "Warum?", "answer": GERMAN, "language": "de"}
+    other = [row | {"model": "b"}, row | {"question": "Wieso?"}, row | {"id": "x"}, row | {"id": "y"}]
+    write(home / "a.jsonl", [row, row, *other])
+    done = mores("longform", "a.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    assert {model: figures.answers for model, figures in summaries(done.stdout).items()} == {"": 4, "b": 1}
+    assert "a.jsonl:2: the same answer to the same question as a.jsonl:1; remove it, or give both an id" in done.stderr
+
+
 def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
     (home / "a.csv").write_text("question,reply,language\nWhy?,So.,en\n")
     done = mores("longform", "a.csv")

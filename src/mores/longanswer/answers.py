@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -105,13 +106,18 @@ def _needed(row: SourceRow, *names: str) -> str:
 
 
 def _once() -> Callable[[SourceRow], LongAnswer]:
-    """Return a reader of rows that refuses a second answer of the same model under one id."""
-    seen: dict[tuple[str, str], str] = {}
+    """Return a reader of rows that refuses a second answer of the same model under one id, or the same without ids."""
+    seen: dict[tuple[str, ...], str] = {}
 
     def checked(row: SourceRow) -> LongAnswer:
         answer = _answer(row)
         if (first := seen.setdefault((answer.id, answer.model), row.place)) != row.place:
             raise InputError(f"a second answer to {answer.id!r}, after {first}; give it another id, or name the models")
+        if row.maybe("id") is None:
+            texts = (answer.question, answer.language, answer.model, answer.answer or "")
+            digest = sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
+            if (first := seen.setdefault((digest,), row.place)) != row.place:
+                raise InputError(f"the same answer to the same question as {first}; remove it, or give both an id")
         return answer
 
     return checked
