@@ -72,6 +72,13 @@ def test_one_bad_text_fails_alone(tmp_path: Path, name: str, place: int) -> None
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.parametrize("name", ["a refused key", "a bug"])
+def test_the_first_of_few_texts_may_be_bad(name: str) -> None:
+    """All wait for the model to be opened, and the first fails at once."""
+    problem, blame = PROBLEMS[name]
+    assert failures(collect([ask("bad"), ask("good")], Fickle(problem), None, LIMITS)) == {"bad": blame}
+
+
 def test_a_key_that_is_revoked_stops_the_run_before_the_rest_is_spent(tmp_path: Path) -> None:
     model = Fickle(lambda: ModelError("HTTP 401: revoked"), after=10)
     jobs = [ask(f"q{n}") for n in range(500)]

@@ -123,6 +123,7 @@ class _Runner:
         self.opening: asyncio.Task[None] | None = None
         self.opened = False
         self.workers = 0
+        self.entering = 0
         self.asking = 0
         self.full = False
         worked = options.lasting.worked if options.lasting else None
@@ -270,7 +271,9 @@ class _Runner:
             if not self._claim(ticket):
                 continue
             if not self.opened:
+                self.entering += 1
                 await self._open()
+                self.entering -= 1
             await self.doubts.settled()
             if self.store is not None:
                 await self.store.room(self.concurrency)
@@ -321,7 +324,7 @@ class _Runner:
     def _idle(self) -> bool:
         """Return whether no call is under way, and none comes before those that failed are decided."""
         waiting = self.exhausted or self.full or isinstance(self.jobs, AsyncIterable)
-        return waiting and not self.asking and self.queue.empty()
+        return waiting and not self.asking and not self.entering and self.queue.empty()
 
     def _failed(self, ticket: _Ticket, failure: Failure, keep: bool) -> None:
         if keep and self.store is not None:
