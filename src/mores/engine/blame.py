@@ -52,7 +52,10 @@ async def attempt(model: Model, request: Request, deadlines: Deadlines) -> Compl
     """Return one answer, or what went wrong, also in a model of the user's own; raise other errors of ours."""
     try:
         with deadlines:
-            return await model.complete(request)
+            completion = await model.complete(request)
+        for text in (completion.text, completion.thoughts):
+            text.encode()  # a lone surrogate cannot be kept
+        return completion
     except LateError:
         return Transient(f"no answer within {deadlines.seconds:g} s")
     except ModelError as exc:
