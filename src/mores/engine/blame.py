@@ -59,13 +59,23 @@ async def attempt(model: Model, request: Request, deadlines: Deadlines) -> Compl
     except LateError:
         return Transient(f"no answer within {deadlines.seconds:g} s")
     except ModelError as exc:
+        if is_cancelled():
+            raise asyncio.CancelledError from exc
         return exc
     except MoresError:
         raise
     except Exception as exc:
+        if is_cancelled():
+            raise asyncio.CancelledError from exc
         surprise = Surprise(f"{model.name}: unexpected {type(exc).__name__}: {exc}")
         surprise.__cause__ = exc
         return surprise
+
+
+def is_cancelled() -> bool:
+    """Return whether this task was told to end, also where a model made another error of that, or an answer."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class ServerProbe:

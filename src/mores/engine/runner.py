@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt
+from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt, is_cancelled
 from mores.engine.claims import Claims
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
@@ -266,7 +266,7 @@ class _Runner:
         return isinstance(failure, Failure) or isinstance(outcome.complete(), Failure)
 
     async def _work(self) -> None:
-        while True:
+        while not is_cancelled():
             ticket = await self.queue.get()
             if not self._claim(ticket):
                 continue
