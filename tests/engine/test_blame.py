@@ -72,6 +72,24 @@ def test_one_bad_text_fails_alone(tmp_path: Path, name: str, place: int) -> None
     assert time.monotonic() - started < 20
 
 
+@pytest.mark.parametrize("name", ["a refused key", "a bug"])
+def test_the_first_of_few_texts_may_be_bad(name: str) -> None:
+    """All wait for the model to be opened, and the first fails at once."""
+    problem, blame = PROBLEMS[name]
+    assert failures(collect([ask("bad"), ask("good")], Fickle(problem), None, LIMITS)) == {"bad": blame}
+
+
+@pytest.mark.parametrize("answer", [Completion("half a \ud800"), Completion("", thoughts="\ud800"), None, "text"])
+def test_an_answer_that_none_can_be_is_the_fault_of_its_text(tmp_path: Path, answer: object) -> None:
+    def complete(request: Request) -> Completion:
+        return answer if request.messages[-1].content == "bad" else echo(request)  # type: ignore[return-value]
+
+    jobs = [ask("bad" if n == 15 else f"q{n}") for n in range(TEXTS)]
+    with Store(tmp_path / "s.db") as store:
+        assert failures(collect(jobs, FakeModel("own", complete), store, LIMITS)) == {"bad": Blame.TEXT}
+        assert len(store) == TEXTS - 1
+
+
 def test_a_key_that_is_revoked_stops_the_run_before_the_rest_is_spent(tmp_path: Path) -> None:
     model = Fickle(lambda: ModelError("HTTP 401: revoked"), after=10)
     jobs = [ask(f"q{n}") for n in range(500)]

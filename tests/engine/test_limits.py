@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from mores.engine import Limits
 from mores.engine.limits import Throttle
+from mores.errors import Transient
 
 
 async def at_once(throttle: Throttle) -> int:
@@ -34,3 +37,21 @@ def test_a_model_that_takes_more_calls_than_before_gets_one_more_with_each_answe
         return seen
 
     assert asyncio.run(follow()) == [4, 2, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize("pause", [None, 0.2])
+def test_a_call_that_is_withdrawn_when_its_turn_comes_leaves_it_to_the_next(pause: float | None) -> None:
+    async def follow() -> None:
+        throttle = Throttle(Limits(), 1)
+        await throttle.acquire(0)
+        first, second = (asyncio.create_task(throttle.acquire(0)) for _ in range(2))
+        await asyncio.sleep(0)
+        throttle.overloaded(Transient("busy", overload=True, retry_after=pause))
+        throttle.release()
+        if pause:
+            await asyncio.sleep(pause / 2)
+        first.cancel()
+        async with asyncio.timeout(10):
+            await second
+
+    asyncio.run(follow())

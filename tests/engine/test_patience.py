@@ -97,6 +97,22 @@ def test_a_request_that_the_server_drops_is_given_up_where_others_are_answered(w
     assert counts.problem == ("" if works else "dropped")
 
 
+def test_the_try_after_the_server_proved_to_work_is_made_at_once(waits: list[float]) -> None:
+    """It may be away again soon; and whatever else goes wrong then has tries of its own."""
+    calls = Patience(Limits(attempts=2, outage=100.0, backoff=4.0, longest_wait=4.0), Counts())
+
+    async def works() -> bool:
+        return True
+
+    tries, down = Tries(started=START), Transient("dropped", down=True)
+    assert all(asyncio.run(calls.another(tries, down, works)) for _ in range(2))
+    assert (tries.counted, waits[-1]) == (1, 0)
+    other = Tries(started=START, failed=2, is_last=True)
+    again = [asyncio.run(calls.another(other, Transient("HTTP 500"))) for _ in range(2)]
+    assert again == [True, False]
+    assert not asyncio.run(calls.another(Tries(started=START + 50, is_last=True), down))
+
+
 def test_one_that_is_refused_while_others_are_answered_goes_on_at_once(waits: list[float]) -> None:
     counts, tries = Counts(), Tries()
     calls, refused = Patience(Limits(attempts=2, backoff=1.0), counts), Transient("busy", overload=True)

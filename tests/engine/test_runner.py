@@ -578,3 +578,35 @@ def test_logprobs_come_back_from_the_store_bit_for_bit(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         first = collect([ask("q")], FakeModel("x", answer), store)[0].completion
         assert collect([ask("q")], FakeModel("x", answer), store)[0].completion == first
+
+
+@pytest.mark.parametrize("problem", [Transient("stopped"), ValueError("stopped"), None])
+def test_a_run_that_is_cancelled_ends_although_its_model_hides_that(problem: Exception | None) -> None:
+    """A library may turn the end of its task into an error of its own, or answer all the same."""
+
+    class Deaf(FakeModel):
+        async def complete(self, request: Request) -> Completion:
+            asked.append(request)
+            if len(asked) == 2:
+                both.set()
+            try:
+                await asyncio.sleep(10)
+            except asyncio.CancelledError:
+                if problem:
+                    raise problem from None
+            return echo(request)
+
+    async def play() -> None:
+        async def gather() -> list[Answer]:
+            return [a async for a in run((ask(f"q{n}") for n in range(20)), Deaf("deaf", echo), options)]
+
+        options = RunOptions(limits=Limits(concurrency=2, attempts=3, backoff=0.001))
+        task = asyncio.create_task(gather())
+        await both.wait()
+        task.cancel()
+        done, _ = await asyncio.wait([task], timeout=5)
+        assert done
+
+    asked, both = list[Request](), asyncio.Event()
+    run_loop(play())
+    assert len(asked) == 2

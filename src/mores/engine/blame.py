@@ -52,17 +52,30 @@ async def attempt(model: Model, request: Request, deadlines: Deadlines) -> Compl
     """Return one answer, or what went wrong, also in a model of the user's own; raise other errors of ours."""
     try:
         with deadlines:
-            return await model.complete(request)
+            completion = await model.complete(request)
+        for text in (completion.text, completion.thoughts):
+            text.encode()  # a lone surrogate cannot be kept
+        return completion
     except LateError:
         return Transient(f"no answer within {deadlines.seconds:g} s")
     except ModelError as exc:
+        if is_cancelled():
+            raise asyncio.CancelledError from exc
         return exc
     except MoresError:
         raise
     except Exception as exc:
+        if is_cancelled():
+            raise asyncio.CancelledError from exc
         surprise = Surprise(f"{model.name}: unexpected {type(exc).__name__}: {exc}")
         surprise.__cause__ = exc
         return surprise
+
+
+def is_cancelled() -> bool:
+    """Return whether this task was told to end, also where a model made another error of that, or an answer."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 class ServerProbe:

@@ -99,23 +99,31 @@ class Throttle:
 
     async def acquire(self, tokens: int) -> float:
         """Wait for a place and return the time at which the call starts; `tokens` is a guess of its size."""
-        while True:
-            now = time.monotonic()
-            wait = max(self._paused_until - now, self._requests.wait(now), self._tokens.wait(now))
-            if wait > 0:
-                await asyncio.sleep(min(wait, 0.1))  # something may come back meanwhile
-            elif self._active >= int(self.limit):
-                self._waiters.append(waiter := asyncio.get_running_loop().create_future())
-                await waiter
-            else:
-                self._active += 1
-                self._requests.take(1)
-                self._tokens.take(tokens)
-                return now
+        try:
+            while True:
+                now = time.monotonic()
+                wait = max(self._paused_until - now, self._requests.wait(now), self._tokens.wait(now))
+                if wait > 0:
+                    await asyncio.sleep(min(wait, 0.1))  # something may come back meanwhile
+                elif self._active >= int(self.limit):
+                    self._waiters.append(waiter := asyncio.get_running_loop().create_future())
+                    await waiter
+                else:
+                    self._active += 1
+                    self._requests.take(1)
+                    self._tokens.take(tokens)
+                    return now
+        except asyncio.CancelledError:
+            self._wake()  # where it was its turn, the next has it
+            raise
 
     def release(self) -> None:
         """Give the place back."""
         self._active -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        """Let one that waits look for a place, where there is one."""
         while self._waiters and self._active < int(self.limit):
             waiter = self._waiters.popleft()
             if not waiter.done():

@@ -66,7 +66,7 @@ class Patience:
         if is_turned_away or is_late:  # others are answered: its turn comes
             self._counts.retries += 1
             return True
-        if tries.is_last:
+        if tries.is_last and problem.down:
             return False
         self._counts.problem = str(problem)
         left = None
@@ -82,7 +82,7 @@ class Patience:
             return False
         if left is not None and works is not None and tries.failed >= self._limits.attempts and await works():
             self.succeeded()
-            tries.is_last = True
+            tries.is_last, left = True, 0.0  # at once: it may not work for long
         self._counts.retries += 1
         longest = min(self._limits.longest_wait, self._limits.backoff * 2 ** min(tries.failed - 1, 30))
         wait = (problem.retry_after or 0.0) + random.uniform(0, longest)

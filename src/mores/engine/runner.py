@@ -10,7 +10,7 @@ from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
-from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt
+from mores.engine.blame import Doubts, ServerProbe, Trouble, attempt, is_cancelled
 from mores.engine.claims import Claims
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
@@ -123,6 +123,7 @@ class _Runner:
         self.opening: asyncio.Task[None] | None = None
         self.opened = False
         self.workers = 0
+        self.entering = 0
         self.asking = 0
         self.full = False
         worked = options.lasting.worked if options.lasting else None
@@ -265,12 +266,14 @@ class _Runner:
         return isinstance(failure, Failure) or isinstance(outcome.complete(), Failure)
 
     async def _work(self) -> None:
-        while True:
+        while not is_cancelled():
             ticket = await self.queue.get()
             if not self._claim(ticket):
                 continue
             if not self.opened:
+                self.entering += 1
                 await self._open()
+                self.entering -= 1
             await self.doubts.settled()
             if self.store is not None:
                 await self.store.room(self.concurrency)
@@ -321,7 +324,7 @@ class _Runner:
     def _idle(self) -> bool:
         """Return whether no call is under way, and none comes before those that failed are decided."""
         waiting = self.exhausted or self.full or isinstance(self.jobs, AsyncIterable)
-        return waiting and not self.asking and self.queue.empty()
+        return waiting and not self.asking and not self.entering and self.queue.empty()
 
     def _failed(self, ticket: _Ticket, failure: Failure, keep: bool) -> None:
         if keep and self.store is not None:
