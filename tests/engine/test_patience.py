@@ -124,6 +124,16 @@ def test_one_that_is_refused_while_others_are_answered_goes_on_at_once(waits: li
     assert (len(waits), tries.counted) == (1, 1)
 
 
+@pytest.mark.usefixtures("waits")
+def test_one_that_is_refused_for_ever_is_given_up_in_the_end() -> None:
+    calls, tries, refused = Patience(Limits(attempts=3), Counts()), Tries(), Transient("too large", overload=True)
+    again = []
+    for _ in range(103):
+        calls.succeeded()
+        again.append(asyncio.run(calls.another(tries, refused)))
+    assert again == [True] * 102 + [False]
+
+
 def test_a_run_stops_after_so_many_failures_in_a_row_or_a_twentieth_of_its_answers() -> None:
     calls, failed, busy = Patience(Limits(give_up=3), Counts()), Tries(failed=2), Transient("busy")
     for answers, failures in ((0, 3), (100, 5)):

@@ -155,6 +155,29 @@ def test_an_outage_is_waited_for_by_the_clock() -> None:
     assert all(len(result.evidence) == 3 for result in every)  # two tries alone are over after a tenth of a second
 
 
+def test_a_refusal_costs_one_place() -> None:
+    """Of four searches at once the first is refused: three places are left, and one answer makes room for it."""
+    begun, all_there, one_more = 0, asyncio.Event(), asyncio.Event()
+
+    async def refusing(server: Server, request: web.Request) -> web.StreamResponse:
+        nonlocal begun
+        begun += 1
+        number = begun
+        (all_there if number == 4 else one_more if number == 5 else asyncio.Event()).set()
+        async with asyncio.timeout(5):
+            await (all_there if number < 3 else one_more).wait()
+        if number == 1:
+            return await faults.too_many(server, request)
+        if number == 2:
+            await asyncio.sleep(0.1)  # after the refusal
+        return web.json_response(results("tea"))
+
+    with Server(always=refusing) as server:
+        every = find(server, [Query(f"q{n}") for n in range(4)], limits=Limits(concurrency=4, backoff=0.001))
+    assert all(result.evidence for result in every)
+    assert begun == 5
+
+
 def test_results_that_repeat_the_key_are_kept_without_it() -> None:
     def echoing(_: str) -> dict[str, Any]:
         return {"organic": [{"title": KEY, "snippet": f"Your key is {KEY}.", "link": f"https://x.example/{KEY}"}]}

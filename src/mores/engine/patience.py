@@ -14,6 +14,8 @@ from mores.errors import ModelError, Transient
 
 _SHARE = 20
 """A run stops when consecutive failures exceed this fraction of the answers: a few bad questions must not end it."""
+_TURNS = 100
+"""Failures from which on a refusal counts although others are answered: the server may never take this request."""
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Patience:
         now = time.monotonic()
         tries.failed += 1
         answered, tries.answered = tries.answered, self._worked
-        is_turned_away = problem.overload and not problem.down and self._worked > answered
+        is_turned_away = problem.overload and not problem.down and self._worked > answered and tries.failed <= _TURNS
         is_late = problem.down and self._last_outage[0] <= tries.started < self._last_outage[1]
         if is_turned_away or is_late:  # others are answered: its turn comes
             self._counts.retries += 1

@@ -165,6 +165,13 @@ class WebSearch:
         try:
             async with asyncio.timeout(self._timeout):
                 status, headers, body = await self._send(request)
+            outcome = self.provider.read(body) if status == 200 else self._refusal(status, headers, body)
+            if isinstance(outcome, Transient) and outcome.overload:
+                self._throttle.overloaded(outcome)
+            elif not isinstance(outcome, Transient):
+                self._throttle.succeeded(0)
+                self._patience.succeeded()
+            return outcome
         except TimeoutError:
             return Transient(f"{self._kind}: no answer within {self._timeout:g} s")
         except Transient as exc:
@@ -174,13 +181,6 @@ class WebSearch:
             return Transient(f"{self._kind}: {self.base_url}: {reason}", down=True)
         finally:
             self._throttle.release()
-        outcome = self.provider.read(body) if status == 200 else self._refusal(status, headers, body)
-        if isinstance(outcome, Transient) and outcome.overload:
-            self._throttle.overloaded(outcome)
-        elif not isinstance(outcome, Transient):
-            self._throttle.succeeded(0)
-            self._patience.succeeded()
-        return outcome
 
     async def _send(self, request: WebRequest) -> tuple[int, Any, bytes]:
         if self._session is None:
