@@ -314,3 +314,33 @@ def test_results_and_differences_by_any_column(mores: Run, home: Path) -> None:
     printed = mores("compare", *map(str, runs), "--by", "Difficulty", "--by", "Writer").stdout
     assert "correct by Difficulty" in printed
     assert "correct by Writer" in printed
+
+
+def test_questions_without_a_value_in_a_column_are_the_last_group(mores: Run, home: Path) -> None:
+    """In the terminal, the page, `show`, Python and `compare`; the benchmark's own groupings stay as they are."""
+    some = [{"Writer": "Zoe"}] * 12 + [{"Writer": "none"}] * 10 + [{}] * 11
+    rows = [
+        {"question": f"Question {n:02}?", "choices": "red|blue", "answer": "A", "Topic": ("food", "")[n % 2], **more}
+        for n, more in enumerate(some)
+    ]
+    (home / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (home / "all.jsonl").write_text(json.dumps({"contains": "Question", "answer": "A"}) + "\n")
+    asked = ("bench", "q.jsonl", "--model", "fake:all.jsonl")
+    printed = mores(*asked, "--by", "writer", "--out", "by").stdout
+    assert [line.split()[0] for line in printed.split("by Writer")[1].splitlines()[1:4]] == ["Zoe", "none", "not"]
+    assert "not given" in Path("by/bench.html").read_text("utf-8").split("By Writer")[1]
+    assert mores(*asked, "--out", "plain").returncode == 0
+
+    by, plain = (open_bench_run(next(Path(name).rglob("run.json")).parent) for name in ("by", "plain"))
+    for groups in (by.result.by["Writer"], by.by("Writer"), plain.by("Writer")):
+        assert [(group, figures["accuracy"].n) for group, figures in groups.items()] == [
+            ("Zoe", 12), ("none", 10), ("", 11)
+        ]  # fmt: skip
+    assert list(plain.result.by["topic"]) == ["food"]
+    assert {group: figures["accuracy"].n for group, figures in plain.by("topic").items()} == {"food": 17, "": 16}
+    assert "not given" in mores("show", str(plain.path), "--by", "Writer").stdout
+
+    runs = [str(run.path) for run in (by, plain)]
+    found = json.loads(mores("compare", *runs, "--by", "Writer", "--json").stdout)["by"]["Writer"]
+    assert [(group, test["n"]) for group, test in found.items()] == [("Zoe", 12), ("none", 10), ("", 11)]
+    assert "not given" in mores("compare", *runs, "--by", "Writer").stdout
