@@ -88,6 +88,16 @@ def test_a_bad_row_is_named_with_its_line_and_the_fix(tmp_path: Path, row: str, 
     assert bad[0].startswith(problem)
 
 
+def test_all_that_is_said_about_a_table_counts_the_questions_that_are_asked(mores: Run, home: Path) -> None:
+    """Whether a row is left out as it is read, as the first two are, or once all of them are known."""
+    bad = ["q3,red|blue,", "q4,red,A", "q5,red|blue,green", "q6,,red", "q1,red|blue,A"]
+    (home / "q.csv").write_text("\n".join([f"{HEAD}q1,red|blue,A", *bad, "q2,red|blue,blue"]) + "\n")
+    said = mores("bench", "q.csv", "--model", "fake:clean").stderr
+    assert "q: left out 5 bad rows:" in said
+    assert "q: q.csv, 2 rows: question" in said
+    assert "; left out: 5; answers are letters (1), texts (1)\n" in said
+
+
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
