@@ -72,6 +72,10 @@ def test_lists_in_json_and_several_accepted_answers(tmp_path: Path) -> None:
     [
         ("q,red|blue,green", "q.csv:3: answer 'green' is none of the 2 choices; give its text, its letter (A to B)"),
         ("q,red|blue,C", "q.csv:3: answer 'C' is none of the 2 choices"),
+        (
+            "q,red|blue|grey,A|c",
+            "q.csv:3: answer 'A | c' is 2 of the choices, and the model is asked for one letter; keep",
+        ),
         ("q,red|red,A", "q.csv:3: two options are the same"),
         ("q,red||blue,A", "q.csv:3: choice 2 is empty; fill it in, or remove a |"),
         ("q,red,A", "q.csv:3: one choice alone, 'red'; separate choices with |"),

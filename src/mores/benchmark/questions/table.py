@@ -237,6 +237,9 @@ def make_items(table: QuestionTable, prompt: str, grading: str) -> tuple[list[It
         elif choices and places is None:
             ways = f"give its text, its letter (A to {ascii_uppercase[len(choices) - 1]}) or its number"
             problem = f"answer {' | '.join(answers)[:60]!r} is none of the {len(choices)} choices; {ways}"
+        elif grading == "choice" and places and len(set(places)) > 1:
+            named = f"answer {' | '.join(answers)[:60]!r} is {len(set(places))} of the choices"
+            problem = f"{named}, and the model is asked for one letter; keep the correct one, or change the choices"
         elif empty:
             problem = f"nothing for {{{empty}}} of the prompt; fill in the column"
         if problem:
