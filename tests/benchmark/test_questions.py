@@ -72,6 +72,10 @@ def test_lists_in_json_and_several_accepted_answers(tmp_path: Path) -> None:
     [
         ("q,red|blue,green", "q.csv:3: answer 'green' is none of the 2 choices; give its text, its letter (A to B)"),
         ("q,red|blue,C", "q.csv:3: answer 'C' is none of the 2 choices"),
+        (
+            "q,red|blue|grey,A|c",
+            "q.csv:3: answer 'A | c' is 2 of the choices, and the model is asked for one letter; keep",
+        ),
         ("q,red|red,A", "q.csv:3: two options are the same"),
         ("q,red||blue,A", "q.csv:3: choice 2 is empty; fill it in, or remove a |"),
         ("q,red,A", "q.csv:3: one choice alone, 'red'; separate choices with |"),
@@ -86,6 +90,16 @@ def test_a_bad_row_is_named_with_its_line_and_the_fix(tmp_path: Path, row: str, 
     assert [item.target for item in items] == [("red",), ("green",)]
     assert len(bad) == 1
     assert bad[0].startswith(problem)
+
+
+def test_all_that_is_said_about_a_table_counts_the_questions_that_are_asked(mores: Run, home: Path) -> None:
+    """Whether a row is left out as it is read, as the first two are, or once all of them are known."""
+    bad = ["q3,red|blue,", "q4,red,A", "q5,red|blue,green", "q6,,red", "q1,red|blue,A"]
+    (home / "q.csv").write_text("\n".join([f"{HEAD}q1,red|blue,A", *bad, "q2,red|blue,blue"]) + "\n")
+    said = mores("bench", "q.csv", "--model", "fake:clean").stderr
+    assert "q: left out 5 bad rows:" in said
+    assert "q: q.csv, 2 rows: question" in said
+    assert "; left out: 5; answers are letters (1), texts (1)\n" in said
 
 
 @pytest.mark.parametrize(
@@ -314,3 +328,33 @@ def test_results_and_differences_by_any_column(mores: Run, home: Path) -> None:
     printed = mores("compare", *map(str, runs), "--by", "Difficulty", "--by", "Writer").stdout
     assert "correct by Difficulty" in printed
     assert "correct by Writer" in printed
+
+
+def test_questions_without_a_value_in_a_column_are_the_last_group(mores: Run, home: Path) -> None:
+    """In the terminal, the page, `show`, Python and `compare`; the benchmark's own groupings stay as they are."""
+    some = [{"Writer": "Zoe"}] * 12 + [{"Writer": "none"}] * 10 + [{}] * 11
+    rows = [
+        {"question": f"Question {n:02}?", "choices": "red|blue", "answer": "A", "Topic": ("food", "")[n % 2], **more}
+        for n, more in enumerate(some)
+    ]
+    (home / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (home / "all.jsonl").write_text(json.dumps({"contains": "Question", "answer": "A"}) + "\n")
+    asked = ("bench", "q.jsonl", "--model", "fake:all.jsonl")
+    printed = mores(*asked, "--by", "writer", "--out", "by").stdout
+    assert [line.split()[0] for line in printed.split("by Writer")[1].splitlines()[1:4]] == ["Zoe", "none", "not"]
+    assert "not given" in Path("by/bench.html").read_text("utf-8").split("By Writer")[1]
+    assert mores(*asked, "--out", "plain").returncode == 0
+
+    by, plain = (open_bench_run(next(Path(name).rglob("run.json")).parent) for name in ("by", "plain"))
+    for groups in (by.result.by["Writer"], by.by("Writer"), plain.by("Writer")):
+        assert [(group, figures["accuracy"].n) for group, figures in groups.items()] == [
+            ("Zoe", 12), ("none", 10), ("", 11)
+        ]  # fmt: skip
+    assert list(plain.result.by["topic"]) == ["food"]
+    assert {group: figures["accuracy"].n for group, figures in plain.by("topic").items()} == {"food": 17, "": 16}
+    assert "not given" in mores("show", str(plain.path), "--by", "Writer").stdout
+
+    runs = [str(run.path) for run in (by, plain)]
+    found = json.loads(mores("compare", *runs, "--by", "Writer", "--json").stdout)["by"]["Writer"]
+    assert [(group, test["n"]) for group, test in found.items()] == [("Zoe", 12), ("none", 10), ("", 11)]
+    assert "not given" in mores("compare", *runs, "--by", "Writer").stdout

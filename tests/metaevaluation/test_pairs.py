@@ -63,6 +63,10 @@ def test_results_by_a_column_of_the_pairs(tmp_path: Path, monkeypatch: pytest.Mo
         accuracy = {group: of["scaled_accuracy"].value for group, of in evaluation.by[column].items()}
         assert accuracy == ({"Ann": 1.0, "Bo": 0.0} if by == "writer" else {"JP": 0.5})
         assert column in {each.grouping for each in run.result.group_comparisons}
+    some = write(tmp_path / "some.jsonl", [{**row, "Writer": None} if row["Writer"] == "Bo" else row for row in rows])
+    run = mores.meta(some, [str(people)], baselines="never", by="writer", store=None, out=tmp_path / "some")
+    assert isinstance(run, MetaRun)
+    assert set(run.result.counts["Writer"]) == {"Ann", ""}
     with pytest.raises(ConfigError, match="no column 'wrter' to group by; did you mean 'Writer'"):
         mores.meta(pairs, [str(people)], baselines="never", by="wrter", store=None, out=tmp_path / "no")
 

@@ -74,7 +74,7 @@ def measure(
             if (group := benchmark.group(item, name)) is not None:
                 rows_of[group].append(row)
     by = {
-        name: {group: figures(rows) for group, rows in sorted(rows_of.items())}
+        name: {group: figures(rows_of[group]) for group in sorted(rows_of, key=lambda group: (not group, group))}
         for name, rows_of in groups.items()
         if rows_of
     }

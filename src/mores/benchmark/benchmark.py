@@ -140,6 +140,8 @@ class Benchmark:
     """The figures of a group of questions; the first is the headline."""
     groupings: tuple[str, ...] = ("region", "language", "topic")
     """Fields of an item, or keys of its metadata, that results are broken down by."""
+    columns: tuple[str, ...] = ()
+    """Those of them that a user asked for: questions without a value are a group too, called ""."""
     tier: Callable[[int, int], str | None] = thirds
     """How hard a question is, from how many of its answers in some runs are correct, and how many have a grade."""
     topics: Mapping[str, str] = field(default_factory=dict)
@@ -227,8 +229,9 @@ class Benchmark:
         return tuple(name for grouping in self.groupings for name in (PLACES if grouping == "region" else (grouping,)))
 
     def group(self, item: Item, grouping: str) -> str | None:
-        """Return the group of an item."""
-        return group_of(item, grouping)
+        """Return the group of an item: "" where it has no value in a column that a user asked for."""
+        group = group_of(item, grouping)
+        return "" if group is None and grouping in self.columns else group
 
     def asked(self, item: Item, variant: str | None = None) -> Item:
         """Return the item as a grader sees it: `metadata["variant"]` names the variant that was asked, if any."""

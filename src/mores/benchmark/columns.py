@@ -26,7 +26,8 @@ def find_fields(items: Iterable[Item], names: Sequence[str]) -> tuple[str, ...]:
 
 def with_columns(benchmark: Benchmark, items: Sequence[Item], names: Sequence[str]) -> Benchmark:
     """Return the benchmark that breaks its results down by these columns of its questions too."""
-    return replace(benchmark, groupings=tuple(dict.fromkeys((*benchmark.groupings, *find_fields(items, names)))))
+    columns = find_fields(items, names)
+    return replace(benchmark, groupings=tuple(dict.fromkeys((*benchmark.groupings, *columns))), columns=columns)
 
 
 def columns_of(items: Sequence[Item], names: Sequence[str]) -> dict[str, dict[str, str]]:

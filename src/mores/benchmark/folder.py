@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from mores.benchmark import benchmark
-from mores.benchmark.benchmark import Benchmark, Label, Verdict
+from mores.benchmark.benchmark import Benchmark, Label, Verdict, group_of
 from mores.benchmark.columns import columns_of, find_fields
 from mores.benchmark.score import BenchResult, Tallies, VerdictScores, credit_of, measure_of, tally, tally_labels
 from mores.errors import ConfigError, InputError
@@ -84,7 +84,10 @@ class BenchRun(Run):
         return ((by_id[verdict.item_id], verdict) for verdict in self.verdicts())
 
     def by(self, column: str) -> dict[str, dict[str, Result]]:
-        """Return the figures of each group of questions by one of their columns: group, figure."""
+        """Return the figures of each group of questions by one of their columns: group, figure.
+
+        Questions without a value in it are the last group, called "".
+        """
         return self.result_by([column]).by[find_fields(self.items(), [column])[0]]
 
     def result_by(self, columns: Sequence[str]) -> BenchResult:
@@ -93,14 +96,16 @@ class BenchRun(Run):
         if not columns:
             return result  # without its items, which a run of an older version or of others may lack
         items = self.items()
-        wanted = [name for name in find_fields(items, columns) if name not in result.by]
+        wanted = tuple(name for name in find_fields(items, columns) if not _adds_up(result, items, name))
         if not wanted:
             return result
         benchmark = self.benchmark()
         if benchmark.long_answer:
+            if all(name in result.by for name in wanted):
+                return result
             fix = f"run it again by {' and '.join(columns)}: answers that are there are not asked for again"
             raise ConfigError(f"{self.path}: long answers are measured by a column only while they are run; {fix}")
-        scores = VerdictScores(replace(benchmark, groupings=tuple(wanted)), items, result.unjudged)
+        scores = VerdictScores(replace(benchmark, groupings=wanted, columns=wanted), items, result.unjudged)
         for verdict in self.verdicts():
             scores.add(verdict)
         scored = scores.result(result.model, result.judge, result.signature)
@@ -140,6 +145,12 @@ class BenchRun(Run):
                     asked=item.prompt, answer=verdict.answer or "", label=label, credit=share
                 )
         return graded
+
+
+def _adds_up(result: BenchResult, items: Iterable[Item], column: str) -> bool:
+    """Return whether every question is in a group of the column; a benchmark's own groupings leave some out."""
+    groups = result.by.get(column)
+    return groups is not None and ("" in groups or all(group_of(item, column) is not None for item in items))
 
 
 def _read_labels(path: Path, unjudged: Label | None) -> Iterator[tuple[str, int, Label | None]]:

@@ -186,7 +186,8 @@ class VerdictScores:
                 if (group := self.benchmark.group(item, name)) is not None:
                     units[group].append(unit)
             if units:
-                by[name] = {group: self._figures(members) for group, members in sorted(units.items())}
+                ordered = sorted(units, key=lambda group: (not group, group))  # questions without a value come last
+                by[name] = {group: self._figures(units[group]) for group in ordered}
         return BenchResult(
             benchmark=self.benchmark.name,
             title=self.benchmark.title,

@@ -291,15 +291,15 @@ def _by_columns(
 ) -> dict[str, dict[str, MetricComparison]]:
     """Return the paired difference in every group that is large enough, adjusted within each column; nan is missing.
 
-    Columns that nobody `asked` for are there if they have several such groups.
+    Columns that nobody `asked` for are there if they have several such groups. The last group, called "", has no value.
     """
     by: dict[str, dict[str, MetricComparison]] = {}
     for column, groups in labels.items():
         members: dict[str, list[int]] = defaultdict(list)
         for row, group in enumerate(groups):
-            members[group or "none"].append(row)
+            members[group].append(row)
         tests: dict[str, MetricComparison | None] = {}
-        for group, rows in sorted(members.items()):
+        for group, rows in sorted(members.items(), key=lambda pair: (not pair[0], pair[0])):  # "" has no value
             pair = [side[rows] for side in values]
             known = ~np.isnan(pair[0] - pair[1])
             n = int(known.sum())
@@ -415,7 +415,7 @@ def _by_group(
     by: dict[str, dict[str, MetricComparison]] = {}
     for grouping, groups in members.items():
         tests = {}
-        for group, ids in sorted(groups.items()):
+        for group, ids in sorted(groups.items(), key=lambda pair: (not pair[0], pair[0])):
             first, second = (scored.among(ids) for scored in both)
             if len(first.golds) >= FEWEST and (test := compare_accuracy(*names, first, second)):
                 tests[group] = with_lost(test, *(scored.among(ids) for scored in whole))

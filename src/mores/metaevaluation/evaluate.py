@@ -286,7 +286,7 @@ def label_groups(golds: Sequence[Gold], by: Sequence[str] = ()) -> list[list[tup
     columns = [column for column in by if column not in GROUPINGS]
     return [
         _groups(gold, kinds[gold.sample.source] - {"correct"})
-        + [(column, value_of(gold.sample, column) or "none") for column in columns]
+        + [(column, value_of(gold.sample, column) or "") for column in columns]
         for gold in golds
     ]
 

@@ -82,7 +82,7 @@ def load_questions(file: Path) -> Benchmark:
     prompt = definition.prompt or read_prompt(__file__, "choice" if grading == "choice" else "short")
     for key, problem in _problems(definition, table, grading, prompt):
         raise ConfigError(f"{_place(file, text, key)}: {problem}")
-    items, bad = make_items(table, prompt, grading)
+    items, bad, about = make_items(table, prompt, grading)
     if not items:
         raise bad[0]
     columns, groups = table.columns(), definition.groups
@@ -106,7 +106,7 @@ def load_questions(file: Path) -> Benchmark:
         references=guess_letter if grading == "choice" else lambda _: {},
         system=definition.system,
         max_tokens=definition.max_tokens,
-        about=lambda _: table.about + beside,
+        about=lambda _: about + beside,
         judges=(definition.judge,) if isinstance(definition.judge, str) else definition.judge,
         file=file.resolve(),
     )

@@ -103,27 +103,34 @@ class QuestionTable:
                 f"column {zero!r}: choices are counted from 1; rename the columns to choice1, choice2, …"
             )
         numbers = {answer for question in self.questions if question.choices for answer in question.answers}
+        self._first = 0 if "0" in numbers else 1
         readings: dict[str, Callable[[Sequence[str], str], int | None]] = {
             "texts": _by_text,
             "letters": _by_letter,
-            "numbers": partial(_by_number, first=0 if "0" in numbers else 1),
+            "numbers": partial(_by_number, first=self._first),
         }
         # Of choices such as 2|3|4, a 2 may be a text or a number: what fits most rows of the table comes first.
         fits = {
-            name: [_places(question, [read]) is not None for question in self.questions]
+            name: sum(_places(question, [read]) is not None for question in self.questions)
             for name, read in readings.items()
         }
-        order = sorted(readings, key=lambda name: -sum(fits[name]))
-        self.readings = [readings[name] for name in order]
-        names = Counter(next((name for name in order if fits[name][row]), "") for row in range(len(self.questions)))
-        read = [f"{name} ({names[name]:,})" for name in order if names[name]]
-        counted = f", counted from {0 if '0' in numbers else 1}" if names["numbers"] else ""
-        self.about = f"{self.report}" + (f"; answers are {', '.join(read)}{counted}" if read else "")
+        self.readings = {name: readings[name] for name in sorted(readings, key=lambda name: -fits[name])}
 
     @property
     def has_choices(self) -> bool:
         """True if a question has choices."""
         return any(question.choices for question in self.questions)
+
+    def describe(self, asked: Sequence[Question], left_out: int) -> str:
+        """Return what is read as what, with counts of the questions that are asked and of the rows that are not."""
+        report = self.report.model_copy(update={"rows": len(asked), "left_out": left_out})
+        names = Counter(
+            next((name for name, read in self.readings.items() if _places(question, [read]) is not None), "")
+            for question in asked
+        )
+        read = [f"{name} ({names[name]:,})" for name in self.readings if names[name]]
+        counted = f", counted from {self._first}" if names["numbers"] else ""
+        return f"{report}" + (f"; answers are {', '.join(read)}{counted}" if read else "")
 
     def columns(self) -> dict[str, str]:
         """Return the keys under which items hold columns, by our names and the table's."""
@@ -207,10 +214,10 @@ def _places(question: Question, readings: Sequence[Callable[[Sequence[str], str]
     return places if question.choices else None
 
 
-def make_items(table: QuestionTable, prompt: str, grading: str) -> tuple[list[Item], list[InputError]]:
-    """Return the items of a table, and what is wrong with the rows that are none."""
-    items: dict[str, Item] = {}
-    bad, seen = list(table.bad), dict[str, int]()
+def make_items(table: QuestionTable, prompt: str, grading: str) -> tuple[list[Item], list[InputError], str]:
+    """Return the items of a table, what is wrong with the rows that are none, and how the table is read."""
+    items, asked = list[Item](), dict[str, Question]()
+    bad = list(table.bad)
     for question in table.questions:
         fields, choices, answers = question.fields, question.choices, question.answers
         identity = fields.get("id") or digest(fields["question"], *choices)
@@ -221,30 +228,35 @@ def make_items(table: QuestionTable, prompt: str, grading: str) -> tuple[list[It
                 ask |= dict.fromkeys((name, *table.report.columns[name]), called(fields[name]))
         ask |= {theirs: fields["topic"] for theirs in table.report.columns.get("topic", ()) if "topic" in fields}
         empty = next((slot for slot in SLOT.findall(prompt) if slot not in ask), None)
-        places, problem = _places(question, table.readings), ""
-        if identity in seen:
+        places, problem = _places(question, [*table.readings.values()]), ""
+        if earlier := asked.get(identity):
             what = "id" if "id" in fields else "question"
-            problem = f"the same {what} as {table.questions[0].row.source.unit} {seen[identity]}; remove one of them"
+            problem = f"the same {what} as {earlier.row.source.unit} {earlier.row.line}; remove one of them"
         elif grading == "choice" and not choices:
             problem = "no choices, and other rows have some; fill them in, or keep questions without in another table"
         elif choices and places is None:
             ways = f"give its text, its letter (A to {ascii_uppercase[len(choices) - 1]}) or its number"
             problem = f"answer {' | '.join(answers)[:60]!r} is none of the {len(choices)} choices; {ways}"
+        elif grading == "choice" and places and len(set(places)) > 1:
+            named = f"answer {' | '.join(answers)[:60]!r} is {len(set(places))} of the choices"
+            problem = f"{named}, and the model is asked for one letter; keep the correct one, or change the choices"
         elif empty:
             problem = f"nothing for {{{empty}}} of the prompt; fill in the column"
         if problem:
             bad.append(question.row.error(problem))
             continue
-        seen[identity] = question.row.line
-        items[identity] = Item(
-            id=identity,
-            prompt=fill(prompt, **ask),
-            choices=choices if grading == "choice" else (),
-            target=answers if places is None else tuple(choices[place] for place in places),
-            **{name: fields.get(name) for name in GROUPS},
-            metadata={_key(name): value for name, value in question.others.items()},
+        asked[identity] = question
+        items.append(
+            Item(
+                id=identity,
+                prompt=fill(prompt, **ask),
+                choices=choices if grading == "choice" else (),
+                target=answers if places is None else tuple(choices[place] for place in places),
+                **{name: fields.get(name) for name in GROUPS},
+                metadata={_key(name): value for name, value in question.others.items()},
+            )
         )
-    return list(items.values()), bad
+    return items, bad, table.describe([*asked.values()], len(bad))
 
 
 def _key(column: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from mores.benchmark.benchmark import Label, Verdict
+from mores.benchmark.benchmark import Label, Verdict, group_of
 from mores.benchmark.score import BenchResult, together
 from mores.report.base.blocks import Cards, PageBlock, Section, Select
 from mores.report.base.names import LONG, direction, group_name
@@ -135,7 +135,8 @@ class _Filters:
 
 def _card(question: _Question, run: int, result: BenchResult, filters: _Filters) -> AnswerCard:
     item, verdict = question.parts[0]
-    groups = [(g, str(v)) for g in result.by if (v := item.metadata.get(g, getattr(item, g, None))) is not None]
+    every = [(name, group_of(item, name) or "") for name in result.by]
+    groups = [(name, group) for name, group in every if group or "" in result.by[name]]
     shared, rests = _shared([part.prompt for part, _ in question.parts])
     return AnswerCard(
         state=question.state,
@@ -143,7 +144,7 @@ def _card(question: _Question, run: int, result: BenchResult, filters: _Filters)
         run=run,
         id=verdict.unit,
         sample=verdict.sample + 1 if result.samples > 1 else None,
-        places=[*dict.fromkeys(group_name(*pair) for pair in groups), result.model, result.benchmark],
+        places=[*dict.fromkeys(group_name(*pair) for pair in groups if pair[1]), result.model, result.benchmark],
         numbers=" ".join(str(filters.number(*pair)) for pair in groups),
         language=item.language,
         prompt=_text(shared),

@@ -182,14 +182,15 @@ def _groupings(results: Sequence[BenchResult]) -> list[str]:
 
 
 def _groups(results: Iterable[BenchResult], grouping: str) -> list[str]:
-    """Return tiers from the easiest, a few as they come, others from the weakest."""
+    """Return tiers from the easiest, a few as they come, others from the weakest; questions without a value last."""
     results = list(results)
-    groups = list(dict.fromkeys(group for result in results for group in result.by.get(grouping, {})))
+    every = list(dict.fromkeys(group for result in results for group in result.by.get(grouping, {})))
+    groups, not_given = [group for group in every if group], [group for group in every if not group]
     if all(group.casefold() in ORDER for group in groups):
-        return sorted(groups, key=lambda group: ORDER.index(group.casefold()))
-    if len(groups) <= SMALL:
-        return groups
-    return sorted(groups, key=lambda group: _mean(_figure_of(r, grouping, group) for r in results))
+        groups.sort(key=lambda group: ORDER.index(group.casefold()))
+    elif len(every) > SMALL:
+        groups.sort(key=lambda group: _mean(_figure_of(r, grouping, group) for r in results))
+    return groups + not_given
 
 
 def _mean(results: Iterable[Result | None]) -> float:

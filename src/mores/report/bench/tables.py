@@ -131,7 +131,10 @@ def result_table(result: BenchResult) -> Grid:
         return [name, *(share_cell(figures.get(each)) for each in result.figures), first.n, first.unscored]
 
     groups = [
-        (f"by {grouping}", [line(Head(group_name(grouping, group), short=group), of) for group, of in by.items()])
+        (
+            f"by {grouping}",
+            [line(Head(group_name(grouping, group), short=group or None), of) for group, of in by.items()],
+        )
         for grouping, by in result.by.items()
     ]
     compared = [f"{name} {percent(value)}" for name, value in result.references.items()]
