@@ -40,7 +40,7 @@ STARTS = {
     "language_name('en')": ("-c", "from mores.culture import language_name; language_name('en')"),
 }
 TEXTS = 300_000
-ROUNDS = 3
+ROUNDS = 7
 LOADS = {"200 ms": engine.Load(4000, 200, 200.0), "5 ms": engine.Load(6000, 200, 5.0)}
 ITEMS, GROWN = 20_000, (40_000, 80_000)
 
