@@ -16,6 +16,7 @@ from mores.longanswer.appraise import Appraising, announce, counting_of, write_s
 from mores.longanswer.evaluate import ANSWERS, LongformEvaluation
 from mores.longanswer.records import Appraisal, LongAnswer
 from mores.longanswer.summary import Counting, Parts, figures, measure_answer, parts_of, summarise
+from mores.metric.groups import order_groups
 from mores.signature import sign
 
 MEASURES = ("S", "without issues", "wrong language", "repetition", "precision", "relevance", "english")
@@ -74,7 +75,7 @@ def measure(
             if (group := benchmark.group(item, name)) is not None:
                 rows_of[group].append(row)
     by = {
-        name: {group: figures(rows_of[group]) for group in sorted(rows_of, key=lambda group: (not group, group))}
+        name: {group: figures(rows_of[group]) for group in order_groups(rows_of)}
         for name, rows_of in groups.items()
         if rows_of
     }

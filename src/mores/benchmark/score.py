@@ -12,6 +12,7 @@ from pydantic import Field
 
 from mores.benchmark.benchmark import ACCURACY, Benchmark, Label, Verdict
 from mores.formatting import count, share_between
+from mores.metric.groups import order_groups
 from mores.stats.distributions import jensen_shannon, jensen_shannon_of_draws
 from mores.stats.ratio import Ratio
 from mores.stats.results import ratio_result
@@ -186,8 +187,7 @@ class VerdictScores:
                 if (group := self.benchmark.group(item, name)) is not None:
                     units[group].append(unit)
             if units:
-                ordered = sorted(units, key=lambda group: (not group, group))  # questions without a value come last
-                by[name] = {group: self._figures(units[group]) for group in ordered}
+                by[name] = {group: self._figures(units[group]) for group in order_groups(units)}
         return BenchResult(
             benchmark=self.benchmark.name,
             title=self.benchmark.title,

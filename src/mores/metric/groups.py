@@ -128,6 +128,11 @@ class ColumnTally:
         return PairedGroups(first=first, second=second, with_errors=share, score=score)
 
 
+def order_groups(groups: Iterable[str]) -> list[str]:
+    """Return groups in their order; what has no value in the column is in the last one, which is called ""."""
+    return sorted(groups, key=lambda group: (not group, group))
+
+
 def results_by(pairs: Iterable[tuple[Sample, Judgement]], column: str) -> ColumnResult:
     """Return judged texts by a column: the language, the region, or one that their metadata has."""
     tally = ColumnTally(column)

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from mores.metric.groups import FEWEST, find_column, value_of
+from mores.metric.groups import FEWEST, find_column, order_groups, value_of
 from mores.rating.groups import RatingColumns, find_groups, spread
 from mores.rating.population import measure_points, widen
 from mores.rating.ratings import Rating
@@ -39,7 +39,7 @@ def ratings_by(
     rated = np.array([rating.rating is not None for rating in ratings])
     cells = RatingColumns([rating for rating in ratings if rating.rating is not None])
     found: dict[str, list[Distribution]] = {}
-    named = sorted(set(values), key=lambda value: (not value, value))
+    named = order_groups(set(values))
     for value, model in product(named, (None, *models) if len(models) > 1 else models):
         rows = columns.rows_of(model=model) & (groups == value)
         if rows.any():

@@ -13,7 +13,7 @@ from mores.formatting import NOTHING, count, left_out, number, percent, points, 
 from mores.longanswer.stages import STAGES
 from mores.longanswer.summary import LEFT_OUT, LongformSummary, best_of, resource_level
 from mores.longanswer.tells import Tell, Word
-from mores.metric.groups import FEWEST
+from mores.metric.groups import FEWEST, order_groups
 from mores.report.base.blocks import Fold, Frame, Heading, PageBlock, Paragraph, Ramp, key, telling
 from mores.report.base.charts import GroupedBars
 from mores.report.base.grid import Cell, Grid, Head, Heat, Row, make_grid
@@ -156,8 +156,11 @@ def column_table(summaries: Sequence[LongformSummary], column: str) -> Grid:
     """Return the main figures of each model in every group of a column, and how far it is behind the best, with
     intervals."""
     groups = {group for summary in summaries for group in summary.by.get(column, {})}
-    ordered = sorted(groups, key=lambda group: (not group, group))  # answers without a value are the last group
-    parts = [(group, summary, summary.by.get(column, {}).get(group)) for group in ordered for summary in summaries]
+    parts = [
+        (group, summary, summary.by.get(column, {}).get(group))
+        for group in order_groups(groups)
+        for summary in summaries
+    ]
     there = [name for name in PRINTED if any(name in figures for _, _, figures in parts if figures)]
     compared, best = any(summary.behind_by.get(column) for summary in summaries), best_of(summaries)
     figure = best.main.name if best.main else ""
