@@ -6,22 +6,51 @@ import json
 import math
 import re
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import orjson
 
-from mores.errors import Transient
+from mores.errors import ConfigError, Transient
 
 MASK = "…"
 _SHORTEST = 8
 _SHORTEST_WORD = 20
 """Shorter ones, and words such as `anything`, are placeholders for servers without keys, and may occur in an answer."""
+
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+
+def arguments_for(address: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Return aiohttp's arguments of every request to a server, with the proxy that the environment names for it.
+
+    With `trust_env` aiohttp would look for the proxy in another thread at every request, and in ~/.netrc for a password
+    that it then refuses beside a key: that takes as long as the request itself. Headers are not those of the session,
+    because aiohttp sends these to the proxy as well, with the key as if it were the proxy's password.
+    """
+    # A redirect would take texts and key where the user did not mean them to go.
+    arguments: dict[str, Any] = {"headers": {**headers}, "allow_redirects": False}
+    server = urlsplit(address)
+    proxy = getproxies().get(server.scheme)
+    if not proxy or server.hostname in _HERE or proxy_bypass(server.netloc):
+        return arguments
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    if parts.scheme not in ("http", "https"):
+        variable = f"{server.scheme.upper()}_PROXY"
+        raise ConfigError(f"{variable} names a proxy of the kind {parts.scheme}; only http and https can be used")
+    arguments["proxy"] = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    if parts.username is not None:
+        secret = b64encode(f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()).decode()
+        # A tunnel is asked for in a request to the proxy alone; without one, it reads the request to the server.
+        where = arguments.setdefault("proxy_headers" if server.scheme == "https" else "headers", {})
+        where["Proxy-Authorization"] = f"Basic {secret}"
+    return arguments
 
 
 async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:

@@ -15,7 +15,7 @@ import orjson
 
 from mores.errors import ConfigError, ModelError, Rejected, Transient, suggest
 from mores.models.base import Completion, Request, Stop, Style, are_logprobs, stop_of
-from mores.models.http import ApiKey, read_body, read_json, read_wait
+from mores.models.http import ApiKey, arguments_for, read_body, read_json, read_wait
 from mores.reading import split_thoughts
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
@@ -67,6 +67,10 @@ class OpenAIModel:
         self._users = 0
         self._opening: asyncio.Task[None] | None = None
         self._url = f"{self.base_url}/chat/completions"
+        headers = {"Content-Type": "application/json", "User-Agent": "mores"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        self._arguments = arguments_for(self.base_url, headers)
         self._length_field = "max_tokens"
         self._no_logprobs = False
         self._served: list[str] = []
@@ -114,15 +118,9 @@ class OpenAIModel:
             await self._close()
 
     async def _open(self) -> None:
-        headers = {"Content-Type": "application/json", "User-Agent": "mores"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0),
-            headers=headers,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT),
-            # Proxies of the environment are for other machines.
-            trust_env=urlsplit(self.base_url).hostname not in ("localhost", "127.0.0.1", "::1"),
         )
         await self._greet()
 
@@ -169,7 +167,7 @@ class OpenAIModel:
     async def _post(self, payload: bytes) -> tuple[int, Any, bytes]:
         assert self._session is not None, "the model is entered before it is asked"
         try:
-            async with self._session.post(self._url, data=payload, allow_redirects=False) as response:
+            async with self._session.post(self._url, data=payload, **self._arguments) as response:
                 body = await read_body(response, MOST_BYTES)
                 return response.status, response.headers, self._mask.masked_body(body)
         except aiohttp.ClientError as exc:
@@ -180,7 +178,7 @@ class OpenAIModel:
         assert self._session is not None
         timeout = aiohttp.ClientTimeout(total=_CONNECT_TIMEOUT)
         try:
-            async with self._session.get(f"{self.base_url}/models", timeout=timeout, allow_redirects=False) as response:
+            async with self._session.get(f"{self.base_url}/models", timeout=timeout, **self._arguments) as response:
                 if response.status == 401:  # with 403 a key may still chat, though not list models
                     body = self._mask.masked_body(await read_body(response, MOST_BYTES))
                     raise self._refusal(response.status, response.headers, read_error(body))

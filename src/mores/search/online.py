@@ -21,7 +21,7 @@ from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
 from mores.engine.patience import Patience, Tries
 from mores.errors import ConfigError, ModelError, Transient
-from mores.models.http import ApiKey, read_body, read_wait
+from mores.models.http import ApiKey, arguments_for, read_body, read_wait
 from mores.search.base import Evidence, Found, Query
 from mores.search.clean import clean
 from mores.search.stream import together
@@ -120,6 +120,7 @@ class WebSearch:
         if not self._key.isascii() or not (self._key.isprintable()):
             raise ConfigError(f"{provider.key} has characters that no key has; copy it again")
         self._mask = ApiKey(self._key)
+        self._arguments = arguments_for(self.base_url, {**provider.headers(self._key), "User-Agent": "mores"})
         self._limits = limits or LIMITS
         self._timeout = self._limits.timeout or LIMITS.timeout
         self._throttle = Throttle(self._limits, self._limits.concurrency or LIMITS.concurrency or 1)
@@ -186,14 +187,11 @@ class WebSearch:
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0),
-                headers={**self.provider.headers(self._key), "User-Agent": "mores"},
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=10.0),
-                trust_env=urlsplit(self.base_url).hostname not in ("localhost", "127.0.0.1", "::1"),
             )
         sent: dict[str, Any] = {"data": request.data} if request.data is not None else {"params": request.parameters}
-        # A redirect would take the key where the user did not mean it to go.
         address = f"{self.base_url}{request.path}"
-        async with self._session.request(request.method, address, allow_redirects=False, **sent) as response:
+        async with self._session.request(request.method, address, **sent, **self._arguments) as response:
             body = await read_body(response, _MOST_BYTES)
             return response.status, response.headers, self._mask.masked_body(body)
 
