@@ -36,6 +36,13 @@ class Plan(NamedTuple):
     connections: int
     folder: str
     """Where it may write."""
+    words: int = stub.WORDS
+    """Of every answer."""
+
+    @property
+    def answer(self) -> str:
+        """What every answer must be."""
+        return stub.text_of(self.words)
 
 
 class Done(NamedTuple):
@@ -54,6 +61,10 @@ class Contestant(NamedTuple):
     package: str
     """The name that pip knows; the module has the same with underscores."""
     prepare: Callable[[Plan], Callable[[], Done]]
+
+
+KEY = "sk-proj-" + "Ab3dEf9hIj" * 15
+"""As long as keys are: ours is looked for in every answer."""
 
 
 def question(i: int) -> str:
@@ -75,7 +86,7 @@ def prepare_aiohttp(plan: Plan) -> Callable[[], Done]:
     import aiohttp
     import orjson
 
-    url = f"{plan.base_url}/chat/completions"
+    url, expected = f"{plan.base_url}/chat/completions", plan.answer
 
     def body(i: int) -> bytes:
         messages = [{"role": "user", "content": question(i)}]
@@ -86,7 +97,7 @@ def prepare_aiohttp(plan: Plan) -> Callable[[], Done]:
         for i in numbers:
             async with session.post(url, data=body(i)) as response:
                 answer = orjson.loads(await response.read())
-            good += answer["choices"][0]["message"]["content"] == stub.TEXT
+            good += answer["choices"][0]["message"]["content"] == expected
         return good
 
     async def main() -> Done:
@@ -108,14 +119,14 @@ def prepare_mores(plan: Plan) -> Callable[[], Done]:
     gc.set_threshold(*COLLECTING)
 
     async def main() -> Done:
-        good = cached = 0
+        good, cached, expected = 0, 0, plan.answer
         requests = (Request(messages=(Message("user", question(i)),)) for i in range(plan.calls))
         jobs = (Job(id=str(i), request=request) for i, request in enumerate(requests))
-        model = OpenAIModel(name="stub", base_url=plan.base_url, api_key="x")
+        model = OpenAIModel(name="stub", base_url=plan.base_url, api_key=KEY)
         with Store(Path(plan.folder) / "responses.sqlite") as store:
             options = RunOptions(store=store, limits=Limits(concurrency=plan.connections))
             async for answer in run(jobs, model, options):
-                good += answer.completion is not None and answer.completion.text == stub.TEXT
+                good += answer.completion is not None and answer.completion.text == expected
                 cached += answer.cached
         return Done(good, cached)
 
@@ -137,7 +148,7 @@ def prepare_lm_eval(plan: Plan) -> Callable[[], Done]:
 
     def main() -> Done:
         answers = model.generate_until([ask(i) for i in range(plan.calls)])
-        return Done(sum(answer == stub.TEXT for answer in answers))
+        return Done(sum(answer == plan.answer for answer in answers))
 
     return main
 
@@ -147,10 +158,12 @@ def prepare_inspect(plan: Plan) -> Callable[[], Done]:
     models = importlib.import_module("inspect_ai.model")
     config = models.GenerateConfig(max_connections=plan.connections, logprobs=True)
     # It imports its client when it is made.
-    model = models.get_model("openai-api/stub/stub", base_url=plan.base_url, api_key="x", config=config)
+    model = models.get_model("openai-api/stub/stub", base_url=plan.base_url, api_key=KEY, config=config)
+
+    expected = plan.answer
 
     async def work(numbers: Iterator[int]) -> int:
-        return sum([(await model.generate(question(i))).completion == stub.TEXT for i in numbers])
+        return sum([(await model.generate(question(i))).completion == expected for i in numbers])
 
     async def main() -> Done:
         numbers = iter(range(plan.calls))

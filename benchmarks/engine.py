@@ -2,6 +2,7 @@
 
     python benchmarks/engine.py                    # 20,000 calls, 200 connections, 200 ms: a table
     python benchmarks/engine.py --only mores,aiohttp --json
+    python benchmarks/engine.py --words 300        # answers as long as those of a chat
     python benchmarks/engine.py --million          # a million calls, then the same again from the store
     python benchmarks/engine.py --save             # and writes results/peers/calls.json
 
@@ -40,6 +41,8 @@ class Load:
     calls: int
     connections: int
     latency_ms: float
+    words: int = stub.WORDS
+    """Of every answer."""
 
     @property
     def ideal_rate(self) -> float | None:
@@ -137,7 +140,7 @@ class Arena:
             return Missing(name, CONTESTANTS[name].title)
         print(f"{CONTESTANTS[name].title}: {load.calls:,} calls …", file=sys.stderr)
         with (
-            stub.serve(self.program, self.folder, load.latency_ms) as server,
+            stub.serve(self.program, self.folder, load.latency_ms, stub.text_of(load.words)) as server,
             tempfile.TemporaryDirectory(dir=self.folder) as folder,
         ):
             return self.measure_at(server, name, load, folder)
@@ -145,7 +148,7 @@ class Arena:
     def measure_at(self, server: stub.Stub, name: str, load: Load, folder: str) -> Row:
         """One contestant against this server; what it finds in the folder it may use."""
         before, meter = server.stats(), Meter()
-        measured = self.start(Plan(name, server.base_url, load.calls, load.connections, folder))
+        measured = self.start(Plan(name, server.base_url, load.calls, load.connections, folder, load.words))
         stats = server.stats()
         others = meter.others_cores(stats["cpu_s"] - before["cpu_s"])
         rate = load.calls / measured["wall_s"]
@@ -264,7 +267,8 @@ def machine() -> dict[str, Any]:
 def print_comparison(result: dict[str, Any]) -> None:
     load, server = result["load"], result["server"]
     ideal = f", at best {load['ideal_rate']:,.0f} calls/s" if load["ideal_rate"] else ""
-    print(f"{load['calls']:,} calls, {load['connections']} connections, {load['latency_ms']:g} ms{ideal}")
+    wait = f"{load['latency_ms']:g} ms"
+    print(f"{load['calls']:,} calls, {load['connections']} connections, {wait}, {load['words']} words{ideal}")
     print(
         f"server: {server['kind']}, {server['calls_per_s']:,.0f} calls/s to a raw client"
         f" at {server['cpu_us_per_call']:.0f} µs CPU each\n"
@@ -350,6 +354,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--latency-ms", type=float, default=LATENCY_MS, help="how long the server waits (default: %(default)g)"
     )
+    parser.add_argument("--words", type=int, default=stub.WORDS, help="of an answer (default: %(default)s)")
     parser.add_argument("--only", default=",".join(CONTESTANTS), help="some of the contestants (default: %(default)s)")
     parser.add_argument(
         "--million",
@@ -380,7 +385,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             result = run_million(arena, Load(options.million, options.connections, 0.0))
             rows = [result["first"], result["resume"]]
         else:
-            load = Load(options.calls, options.connections, options.latency_ms)
+            load = Load(options.calls, options.connections, options.latency_ms, options.words)
             result = compare(arena, load, options.only)
             rows = result["rows"]
     if options.json:

@@ -41,7 +41,11 @@ STARTS = {
 }
 TEXTS = 300_000
 ROUNDS = 7
-LOADS = {"200 ms": engine.Load(4000, 200, 200.0), "5 ms": engine.Load(6000, 200, 5.0)}
+LOADS = {
+    "200 ms": engine.Load(12_000, 200, 200.0),
+    "5 ms": engine.Load(12_000, 200, 5.0),
+    "300 words": engine.Load(4000, 200, 200.0, 300),
+}
 ITEMS, GROWN = 20_000, (40_000, 80_000)
 
 
@@ -111,10 +115,11 @@ def calls(folder: Path) -> Iterator[Measured]:
         for delay, load in LOADS.items()
     }
     peer = f"aiohttp {version('aiohttp')}"
-    cpu = [[row.cpu_ms_per_call for row in rows if isinstance(row, engine.Row)] for rows in rounds["200 ms"]]
-    beside = f"{median(ours for ours, _ in cpu):.3f} ms; {peer}: {median(theirs for _, theirs in cpu):.3f}"
-    what = "CPU of a call, 200 at once, 200 ms, as a multiple of aiohttp's"
-    yield Measured(what, median(ours / theirs for ours, theirs in cpu), "×", 1.3, beside=beside)
+    for delay, answer in ("200 ms", "20 words"), ("300 words", "300 words"):
+        cpu = [[row.cpu_ms_per_call for row in rows if isinstance(row, engine.Row)] for rows in rounds[delay]]
+        beside = f"{median(ours for ours, _ in cpu):.3f} ms; {peer}: {median(theirs for _, theirs in cpu):.3f}"
+        what = f"CPU of a call, 200 at once, 200 ms, answers of {answer}, as a multiple of aiohttp's"
+        yield Measured(what, median(ours / theirs for ours, theirs in cpu), "×", 1.3, beside=beside)
     rates = [[row.calls_per_s for row in rows if isinstance(row, engine.Row)] for rows in rounds["5 ms"]]
     beside = f"{median(ours for ours, _ in rates):,.0f}/s; {peer}: {median(theirs for _, theirs in rates):,.0f}"
     share = 100 * median(ours / theirs for ours, theirs in rates)

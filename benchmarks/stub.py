@@ -16,21 +16,29 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from urllib.request import ProxyHandler, build_opener
 
 Kind = Literal["c", "asyncio"]
 
+WORDS = 20
+"""Of an answer, unless it is to be longer."""
 TEXT = "A fixed answer that has about as many words as a model writes when asked for a short one, twenty."
 MODELS = b'{"object": "list", "data": []}'
+
+
+def text_of(words: int) -> str:
+    """The fixed answer, again and again up to so many words."""
+    return " ".join(islice(cycle(TEXT.split()), words))
 
 
 def answer_body(text: str = TEXT) -> bytes:
     """A chat completion, by default of twenty tokens, with their log-probabilities."""
     words = [word if i == 0 else f" {word}" for i, word in enumerate(text.split())]
     tokens = [
-        {"token": word, "logprob": -0.01 * (i + 1), "bytes": list(word.encode()), "top_logprobs": []}
+        {"token": word, "logprob": -1 / (i + 3), "bytes": list(word.encode()), "top_logprobs": []}
         for i, word in enumerate(words)
     ]
     choice = {

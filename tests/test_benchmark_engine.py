@@ -26,8 +26,10 @@ def measure(*arguments: str) -> dict[str, Any]:
 
 
 def test_compares_contestants_at_the_same_load() -> None:
-    result = measure("--calls", "200", "--connections", "20", "--latency-ms", "5", "--only", "mores,aiohttp")
-    assert result["load"] == {"calls": 200, "connections": 20, "latency_ms": 5, "ideal_rate": 4000}
+    result = measure(
+        "--calls", "200", "--connections", "20", "--latency-ms", "5", "--words", "30", "--only", "mores,aiohttp"
+    )
+    assert result["load"] == {"calls": 200, "connections": 20, "latency_ms": 5, "words": 30, "ideal_rate": 4000}
     assert [row["name"] for row in result["rows"]] == ["mores", "aiohttp"]
     for row in result["rows"]:
         assert row["good"] == row["requests"] == row["calls"] == 200

@@ -391,3 +391,20 @@ def test_a_key_is_masked_however_it_is_encoded(before: str) -> None:
         shown = mask.masked(f"refused: {form}")
         assert len(shown) < len(form)
         assert mask.masked_body(form.encode()) == mask.masked(form).encode()
+
+
+@given(st.data(), st.sampled_from(["sk-Test+1234/abcd==", 'a"strange\\key~%1', "0123-4567_89abcdef"]))
+def test_a_key_is_masked_in_any_case_and_with_any_escape(data: st.DataObject, key: str) -> None:
+    forms = [key, quote(key), quote(key, safe=""), key.encode().hex(), b64encode(f"{key}.".encode()).decode()]
+    form = data.draw(st.sampled_from(forms))
+    before, after = (data.draw(st.text(st.sampled_from('ab \n\té/\\"…'), max_size=8)) for _ in range(2))
+
+    def written(letter: str) -> str:
+        ways = [letter, letter.upper(), letter.lower(), f"\\u{ord(letter):04x}", f"\\u{ord(letter):04X}"]
+        plain = [json.dumps(way)[1:-1] if len(way) == 1 else way for way in ways]
+        return data.draw(st.sampled_from([*plain, "\\/"] if letter == "/" else plain))
+
+    spelt = json.dumps(before)[:-1] + "".join(map(written, form)) + json.dumps(after)[1:]
+    answer = ApiKey(key).masked_body(f'{{"content": {spelt}}}'.encode())
+    assert form.lower() not in json.loads(answer)["content"].lower()
+    assert "…" in json.loads(answer)["content"]

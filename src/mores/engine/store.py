@@ -65,6 +65,8 @@ _AHEAD = 262
 """Bytes of zlib's window that are no part of what it looks back at."""
 _AT_ONCE = 64
 """Rows of one statement."""
+_DIGITS = 18
+"""Characters of a decimal that takes no less than a double, deflated."""
 _SHORT = 256
 """Bytes of a prompt that is not worth comparing."""
 
@@ -343,8 +345,10 @@ def _deflate(data: bytes, known: bytes) -> bytes:
 
 def _pack_numbers(numbers: Sequence[float]) -> bytes:
     """Return numbers as deflated decimals, or as doubles if those are shorter; only they have a multiple of 8 bytes."""
-    doubles = array("d", numbers).tobytes()
-    packed = zlib.compress(orjson.dumps(numbers), 1) if all(map(isfinite, numbers)) else doubles
+    doubles, decimals = array("d", numbers).tobytes(), orjson.dumps(numbers)
+    if len(decimals) > _DIGITS * len(numbers) or not all(map(isfinite, numbers)):
+        return doubles
+    packed = zlib.compress(decimals, 1)
     return packed + b"\0" * (len(packed) % 8 == 0) if len(packed) < len(doubles) else doubles
 
 
