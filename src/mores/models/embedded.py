@@ -330,7 +330,7 @@ class EmbeddedModel(OpenAIModel):
         assert self._session is not None
         address = self.base_url.removesuffix("/v1")
         try:
-            async with self._session.post(address + path, data=orjson.dumps(body)) as response:
+            async with self._session.post(address + path, data=orjson.dumps(body), **self._arguments) as response:
                 answer = await read_body(response, MOST_BYTES)
         except aiohttp.ClientError as exc:
             raise self._died(exc) from exc
