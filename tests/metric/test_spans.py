@@ -83,6 +83,8 @@ def test_every_located_error_quotes_its_side(quotes: list[tuple[str, str]], inst
         ("می‌خورند", "آنها میخورند", "میخورند"),
         ("STRASSE", "Die Straße", "Straße"),
         ("ab", "a\u2060b", "a\u2060b"),
+        ("が 社", "これが\u3000\u2028社です", "が\u3000\u2028社"),
+        ("a " + "\u0301\u0302" * 9, "Á a\n" + "\u0301\u0302" * 9, "a\n" + "\u0301\u0302" * 9),
         ("한글", unicodedata.normalize("NFD", "한글"), unicodedata.normalize("NFD", "한글")),
     ],
 )

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 from mores.metric.schema import WrittenError
@@ -26,6 +26,10 @@ _TRAILING = re.compile("[\u0e33\u0eb3\u200d\U0001f3fb-\U0001f3ff]")
 """Thai and Lao am, half of which stands over the letter before; what joins the next one; the skin tones of emoji."""
 _FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
 """Half a flag."""
+_CONTINUES = re.compile(r"(?<=\s)\s|(?<=\S)(?!\s)[\u0300-\U0010ffff]")
+"""White space after white space, and what may be a combining mark."""
+_LONG = 9
+"""Characters of a unit that is not remembered: no text has it by chance."""
 _INVISIBLE = {"\u00ad", "\u034f", "\u061c", "\u180e"}
 
 
@@ -144,50 +148,49 @@ def _exact(quote: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _normalised(quote: str, text: str) -> Iterator[tuple[int, int]]:
-    folded_quote = "".join(form for form, _, _ in _units(quote)).strip()
-    if not folded_quote:
+    folded_quote = _fold(quote).text.strip()
+    if not folded_quote or not (found := list(_exact(folded_quote, _fold(text).text))):
         return
-    folded, starts, ends = _fold(text)
-    for first, last in _exact(folded_quote, folded):
+    starts, ends = _places(text)
+    for first, last in found:
         start, end = starts.get(first), ends.get(last)
         if start is not None and end is not None:  # not in the middle of a ligature or an accented letter
             yield start, end
 
 
+class _Folded(NamedTuple):
+    text: str
+    forms: list[str]
+    """Its units: runs of white space, and characters with their combining marks."""
+    bounds: list[int]
+    """Where these begin in the original, and its end."""
+
+
 @lru_cache(maxsize=64)
-def _fold(text: str) -> tuple[str, dict[int, int], dict[int, int]]:
-    """Return the normalised text, and where its units begin and end in the original, by position in the normalised."""
-    parts: list[str] = []
-    starts: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    position = 0
-    for form, start, end in _units(text):
-        if not form:
-            continue
-        starts[position] = start
-        position += len(form)
-        ends[position] = end
-        parts.append(form)
-    return "".join(parts), starts, ends
+def _fold(text: str) -> _Folded:
+    """Return the normalised text."""
+    inside = {m.start() for m in _CONTINUES.finditer(text) if m[0].isspace() or unicodedata.combining(m[0])}
+    bounds = [place for place in range(len(text) + 1) if place not in inside]
+    units = [text[start:end] for start, end in pairwise(bounds)] if inside else list(text)
+    form = _form if max(map(len, units), default=0) < _LONG else _form.__wrapped__
+    forms = list(map(form, units))
+    return _Folded("".join(forms), forms, bounds)
 
 
-def _units(text: str) -> Iterator[tuple[str, int, int]]:
-    """Return base characters with their combining marks, and runs of white space, each normalised."""
-    start = 0
-    while start < len(text):
-        end = start + 1
-        if text[start].isspace():
-            while end < len(text) and text[end].isspace():
-                end += 1
-            yield " ", start, end
-        else:
-            while end < len(text) and unicodedata.combining(text[end]):
-                end += 1
-            yield _form(text[start:end]), start, end
-        start = end
+@lru_cache(maxsize=64)
+def _places(text: str) -> tuple[dict[int, int], dict[int, int]]:
+    """Return where units begin and end in the original, by their places in the normalised text."""
+    _, forms, bounds = _fold(text)
+    places = [0, *accumulate(map(len, forms))]
+    starts = {place: start for place, start, form in zip(places, bounds, forms, strict=False) if form}
+    ends = {place: end for place, end, form in zip(places[1:], bounds[1:], forms, strict=True) if form}
+    return starts, ends
 
 
-def _form(cluster: str) -> str:
-    visible = "".join(c for c in cluster if c not in _INVISIBLE and unicodedata.category(c) != "Cf")
+@lru_cache(maxsize=1 << 14)
+def _form(unit: str) -> str:
+    if unit.isspace():
+        return " "
+    visible = "".join(c for c in unit if c not in _INVISIBLE and unicodedata.category(c) != "Cf")
     folded = unicodedata.normalize("NFKD", visible).casefold()
     return unicodedata.normalize("NFKD", folded).translate(_SAME)
