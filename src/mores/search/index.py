@@ -15,6 +15,7 @@ import struct
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -37,6 +38,8 @@ _FREQUENT = 1 / 8
 """A word in at least this share of the passages has a separate row."""
 _MOST_ROWS = 128
 """Bounds the memory of the rows: each has a number for every passage."""
+_REMEMBERED = 1 << 14
+"""Words whose places are remembered."""
 _BLOCKS = 16
 FORMAT = 1
 """Of the file; goes up when an older version of Mores could not read it."""
@@ -295,7 +298,8 @@ class Index:
             self.array(name, kind) for name, kind in _ARRAYS.items()
         )
         self._text = self._place(_PASSAGES)[0]
-        self._scorer = PassageScorer(Postings([], len(self), starts, postings, weights), self._number_of)
+        number_of = lru_cache(_REMEMBERED)(self._number_of)  # the same few words are in most queries
+        self._scorer = PassageScorer(Postings([], len(self), starts, postings, weights), number_of)
 
     def __len__(self) -> int:
         return len(self._places) - 1
