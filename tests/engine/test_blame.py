@@ -79,7 +79,16 @@ def test_the_first_of_few_texts_may_be_bad(name: str) -> None:
     assert failures(collect([ask("bad"), ask("good")], Fickle(problem), None, LIMITS)) == {"bad": blame}
 
 
-@pytest.mark.parametrize("answer", [Completion("half a \ud800"), Completion("", thoughts="\ud800"), None, "text"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Completion("half a \ud800"),
+        Completion("", thoughts="\ud800"),
+        None,
+        "text",
+        Completion("a", prompt_tokens=1 << 63),
+    ],
+)
 def test_an_answer_that_none_can_be_is_the_fault_of_its_text(tmp_path: Path, answer: object) -> None:
     def complete(request: Request) -> Completion:
         return answer if request.messages[-1].content == "bad" else echo(request)  # type: ignore[return-value]

@@ -21,6 +21,7 @@ from mores.models.base import Completion, Model, Request
 from mores.types import Blame, Failure, FailureKind
 
 Ticket = TypeVar("Ticket")
+_MOST_TOKENS = 1 << 31
 SEVERAL = 3
 """Failures in a row after which we ask again for something that worked."""
 
@@ -55,6 +56,8 @@ async def attempt(model: Model, request: Request, deadlines: Deadlines) -> Compl
             completion = await model.complete(request)
         for text in (completion.text, completion.thoughts):
             text.encode()  # a lone surrogate cannot be kept
+        if not 0 <= completion.prompt_tokens + completion.completion_tokens < _MOST_TOKENS:
+            raise ValueError("an impossible number of tokens")
         return completion
     except LateError:
         return Transient(f"no answer within {deadlines.seconds:g} s")
