@@ -58,7 +58,7 @@ check: $(VENV)/ready-dev ## lint and types only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2 || { test $$? = 2 && $(BIN)/mypy; } # its workers must start within 3 seconds
 
-test-slow: $(READY) ## the tests that take minutes, and every property on a thousand random examples
+test-slow: $(READY) ## the tests that `make test` leaves out, and every property on a thousand random examples
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m 'slow or hypothesis' -n auto --dist worksteal
 
 test-harness: ## exported tasks and scorers with the real lm-evaluation-harness and Inspect AI, installed in build/harness
