@@ -326,6 +326,9 @@ def drawn(case: Iterable[str]) -> int:
     return zlib.crc32(" ".join(case).encode())
 
 
+@pytest.mark.often(
+    "judged-status 413-one", "contamination-status 410-one", "meta-dropped in the body-one", "drafts-no choices-all"
+)
 @pytest.mark.parametrize(
     ("name", "fault", "mode"),
     [
@@ -398,6 +401,7 @@ def check_service_once(fault: ServerFault, home: Path, slow: float) -> None:
         assert ask(address, text, **bad).json["failure"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [name for name in FAULTS if drawn([name]) % 32 == 0])
 def test_a_sample_of_the_matrix_of_the_service(fault: str, home: Path) -> None:
     check_service(fault, home)
@@ -487,6 +491,7 @@ def check_studio_once(fault: ServerFault, mode: str, home: Path, slow: float) ->
 STUDIO_CASES = [("studio", fault, mode) for fault in FAULTS for mode in MODES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "fault", "mode"), [case for case in STUDIO_CASES if drawn(case) % 200 == 0])
 def test_a_sample_of_the_matrix_of_the_studio(name: str, fault: str, mode: str, home: Path) -> None:
     assert name == "studio"

@@ -155,6 +155,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.often("score", "bench list", "board", "topics", "judge-check", "rate", "compare", "collect", "sources")
 @pytest.mark.parametrize(
     "name",
     # Whose tables test_every_kind prints on 80 columns too.
@@ -206,6 +207,7 @@ def large_tables() -> dict[str, Grid]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_large_table_loses_nothing() -> None:
     large = large_tables()
     assert len(large) > 30

@@ -89,6 +89,7 @@ def count_calls(function: Callable[..., Any], calls: list[str]) -> Callable[...,
     return counting
 
 
+@pytest.mark.often("writing")
 @pytest.mark.parametrize(
     ("target", "name", "at", "finished"),
     [
@@ -128,6 +129,7 @@ def test_a_build_that_is_killed_goes_on(
     assert verify(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_soft_errors_of_a_model_are_not_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even those that it failed to make, and without a store: the stage was finished."""
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
@@ -156,6 +158,7 @@ def test_soft_errors_of_a_model_are_not_asked_for_again(tmp_path: Path, monkeypa
     assert asked == 120, "unless they are asked for again"
 
 
+@pytest.mark.slow
 def test_what_was_kept_and_is_damaged_is_not_used(
     tmp_path: Path, recipe: BuildRecipe, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,7 @@ def test_the_check_sees_an_english_phrase() -> None:
     assert set(foreign_words(item)) == {"the", "culture", "of", "China"}
 
 
+@pytest.mark.often("candle")
 @pytest.mark.parametrize("name", ["calmqa", "candle", pytest.param("exams", marks=pytest.mark.slow)])
 def test_no_english_stands_around_the_real_data(name: str) -> None:
     if not (REAL / name).is_dir():

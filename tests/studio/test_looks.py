@@ -240,6 +240,7 @@ def at(looks: Looks, browser: Browser, cookie: str, path: str) -> Page:
     return page
 
 
+@pytest.mark.slow
 @browsing
 def test_lists_are_walked_by_arrows_and_letters(looks: Looks, browser: Browser) -> None:
     organiser = next(each for each in looks.screens if each.name.startswith("organiser-"))
@@ -307,6 +308,7 @@ DONE = ("/logout", "/language", "/open", "/remove", "/decline", "/withdraw", "/e
 """Ends of actions that need no values, and so find nothing wrong with any."""
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_form_is_translated(looks: Looks) -> None:
     """Every form of the demo, sent once by each role, empty or with values that nobody can use."""
     wrong = {"uses": "x", "name": "", "nationality": "Kenia, Narnia", "number": "0", "source_1": "x", "sure": ""}

@@ -25,6 +25,7 @@ def search(study: Study, model: MixedModel = NESTED) -> dict[object, Suspicion]:
     return {suspicion.annotator: suspicion for suspicion in suspicions}
 
 
+@pytest.mark.often("random-random")
 @pytest.mark.parametrize(
     ("careless", "sign"),
     [
