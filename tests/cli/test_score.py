@@ -491,9 +491,7 @@ def test_killed_at_random_nothing_is_lost_or_asked_again(home: Path, mores: Run,
     ("arguments", "heavy"),
     [
         (["--help"], ["aiohttp", "numpy", "pydantic", "rich", "torch"]),
-        pytest.param(
-            ["score", "--help"], ["aiohttp", "jinja2", "langcodes", "numpy", "rich", "torch"], marks=pytest.mark.slow
-        ),
+        (["score", "--help"], ["aiohttp", "jinja2", "langcodes", "numpy", "rich", "torch"]),
         (["meta", "--help"], ["aiohttp", "jinja2", "langcodes", "numpy", "rich", "scipy", "sklearn"]),
     ],
 )

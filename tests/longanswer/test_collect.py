@@ -244,16 +244,6 @@ def test_vowel_signs_tell_words_apart() -> None:
 # ---- candidates ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.often(
-    "row0-no 'question'; every row needs 'question' and 'language'",
-    "row1-no 'language'",
-    "row2-did you mean 'Langauge'? ",
-    "row4-unknown language",
-    "row5-'question' is list, not a text; put it in quotes",
-    "row6-no 'question'",
-    "row7-half a character",
-    "row8-'answer' is int, not a text",
-)
 @pytest.mark.parametrize(
     ("row", "message"),
     [

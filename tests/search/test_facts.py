@@ -63,9 +63,7 @@ def test_the_licence_credits_every_source() -> None:
 
 
 @pytest.mark.often("candle")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "blend" else []) for name in sorted(FREE)]
-)
+@pytest.mark.parametrize("name", sorted(FREE))
 def test_no_sentence_of_a_source_is_copied(name: str, facts: list[dict[str, Any]]) -> None:
     if not (REAL / name).is_dir():
         pytest.skip(f"no {name} in the shared data; set MORES_SHARED_DATA to a folder that has it")

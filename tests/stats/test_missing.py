@@ -200,7 +200,7 @@ def test_paired_differences(n: int, why: str, other: str) -> None:
 
 @pytest.mark.often("20-wrong")
 @pytest.mark.parametrize("why", WHY)
-@pytest.mark.parametrize("n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 500))])
+@pytest.mark.parametrize("n", [20, 100, 500])
 def test_the_same_answers_of_which_one_judge_misses_some(n: int, why: str) -> None:
     for share, missing in product((0.3, 0.6, 0.9), (0.02, 0.1, 0.4)):
         graded, correct = losing([0, 1], [1 - share, share], missing, why), np.array([0, 1, 0, 1])

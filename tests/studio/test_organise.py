@@ -319,7 +319,7 @@ def test_tables_hold_every_item_and_vote(play: Play) -> None:
 
 
 @pytest.mark.often("pearmut")
-@pytest.mark.parametrize("form", ["csv", pytest.param("jsonl", marks=pytest.mark.slow), "label-studio", "pearmut"])
+@pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio", "pearmut"])
 def test_what_was_exported_is_imported_again(play: Play, database: Database, form: str) -> None:
     item = question(play, "In Kenya, “what” do guests 💩 get?")
     judge(play, item, ["A", "A", "A", "A", "B"])
