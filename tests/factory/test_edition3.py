@@ -552,6 +552,7 @@ class Judge(FakeModel):
         return Completion(json.dumps({"errors": [found] * (" Kimchi" in asked), "explanation": ""}))
 
 
+@pytest.mark.slow
 def test_a_judge_verifies_what_a_model_wrote_and_rules_make_the_rest(tmp_path: Path) -> None:
     """The model adds a word to major errors, and drops a full stop that no judge sees from minor ones."""
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]

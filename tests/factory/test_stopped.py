@@ -175,6 +175,7 @@ def test_what_was_kept_and_is_damaged_is_not_used(
     assert not (tmp_path / WORK).exists()
 
 
+@pytest.mark.slow
 def test_a_failed_build_does_not_block_its_folder(
     tmp_path: Path, recipe: BuildRecipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -148,12 +148,14 @@ def test_the_shared_part_may_be_too_long_too(model: EmbeddedModel, answered: dic
     assert completion(after["japan"]) == completion(answered["japan"])
 
 
+@pytest.mark.slow
 def test_log_probabilities_need_not_be_asked_for(answered: dict[str, Answer]) -> None:
     answer = completion(answered["peru_unmeasured"])
     assert answer.text == completion(answered["peru"]).text
     assert answer.logprobs is None
 
 
+@pytest.mark.slow
 def test_the_likeliest_first_tokens(answered: dict[str, Answer]) -> None:
     answer = completion(answered["letter"])
     assert answer.alternatives is not None
@@ -170,6 +172,7 @@ def test_a_model_may_be_used_again_and_by_many_at_once(answered: dict[str, Answe
     assert run_loop(at_once()) == [completion(answered[key]) for key in ("peru", "japan")]
 
 
+@pytest.mark.slow
 def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure(answered: dict[str, Answer]) -> None:
     assert completion(answered["schema"]).text.startswith('{"city":"')
     failure = answered["long"].failure
@@ -178,6 +181,7 @@ def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure(answered: dic
     assert "context" in failure.reason
 
 
+@pytest.mark.slow
 def test_a_grammar_holds_whatever_the_model_would_say(answered: dict[str, Answer]) -> None:
     answer = completion(answered["grammar"])
     chunks = ["Zürich", " ", "ﬁsh", "\\n", "日", "本"]

@@ -137,7 +137,7 @@ def test_the_memory_of_an_export_does_not_grow_with_the_votes(database: Database
     assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
 
 
-@pytest.mark.often("questions")
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_small_parts")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_memory_of_what_a_kind_gives_does_not_grow_with_its_items(

@@ -174,6 +174,7 @@ def test_exports_have_one_campaign(two: Two) -> None:
     assert not re.search(r'(^|,|\n)"?[=+@-]', rows), "no cell is a formula"
 
 
+@pytest.mark.often("culturalteaming", "marking", "msqa", "rating")
 def test_names_and_models_are_for_organisers(two: Two) -> None:
     models = {two.mine.model, *two.mine.campaign.kind.models(two.mine.campaign.settings)}
     organiser = two.browser(two.mine.organiser)
