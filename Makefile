@@ -58,7 +58,7 @@ check: $(VENV)/ready-dev ## lint and types only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --num-workers 2 || { test $$? = 2 && $(BIN)/mypy; } # its workers must start within 3 seconds
 
-test-slow: $(READY) ## the tests that take minutes, and every property on a thousand random examples
+test-slow: $(READY) ## the tests that `make test` leaves out, and every property on a thousand random examples
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m 'slow or hypothesis' -n auto --dist worksteal
 
 test-harness: ## exported tasks and scorers with the real lm-evaluation-harness and Inspect AI, installed in build/harness
@@ -119,7 +119,7 @@ pictures: picture ## a picture of every screen of the studio in build/studio, an
 	rm -rf build/studio
 	MORES_PICTURES=docs/pictures $(BIN)/pytest -n 0 tests/report/test_every_page.py
 	MORES_PICTURES=docs $(BIN)/pytest -n 0 tests/view/test_browser.py
-	MORES_PICTURES=build/studio $(BIN)/pytest -n 0 -k "not squeezed" tests/studio/test_looks.py
+	MORES_PICTURES=build/studio $(BIN)/pytest -n 0 -k "not squeezed and not some" tests/studio/test_looks.py
 	cp build/studio/studio-*.png docs/
 	MORES_PICTURES=docs $(BIN)/pytest -n 0 tests/studio/test_volunteers.py
 

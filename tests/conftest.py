@@ -62,12 +62,34 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def mark_slow_cases(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`@pytest.mark.often("csv", "folder")`: these cases run in `make test`, those with other ids are slow."""
+    named, there = set[tuple[str, str]](), set[tuple[str, str]]()
+    for item in items:
+        if isinstance(item, pytest.Function) and (mark := item.get_closest_marker("often")):
+            function, case = item.nodeid.partition("[")[0], item.callspec.id
+            named |= {(function, name) for name in mark.args}
+            there.add((function, case))
+            if case not in mark.args:
+                item.add_marker(pytest.mark.slow)
+    chosen = any("::" in argument for argument in config.args)  # then some cases are left out
+    if (unknown := sorted(named - there)) and not chosen:
+        raise pytest.UsageError(f"@pytest.mark.often names cases that are not there: {unknown}")
+
+
+@pytest.hookimpl(tryfirst=True)  # before slow tests are left out
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Those with torch first: one worker has them all, so that the others never import it, and none is left alone
-    with the longest tests at the end."""
+    with the longest tests at the end. Those that read the source next to each other, so that one parses it for all."""
+    mark_slow_cases(config, items)
     with_torch = {"training", "test_export", "test_hf", "test_hf_continuous", "test_train", "test_vllm"}
     with_torch |= {"test_python_examples_run[python]"}
-    items.sort(key=lambda item: with_torch.isdisjoint({item.path.parent.name, item.path.stem, item.name}))
+    items.sort(
+        key=lambda item: (
+            with_torch.isdisjoint({item.path.parent.name, item.path.stem, item.name}),
+            "trees" not in getattr(item, "fixturenames", ()),
+        )
+    )
 
 
 @pytest.fixture(scope="session")

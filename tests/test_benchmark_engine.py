@@ -25,6 +25,7 @@ def measure(*arguments: str) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.slow
 def test_compares_contestants_at_the_same_load() -> None:
     result = measure(
         "--calls", "200", "--connections", "20", "--latency-ms", "5", "--words", "30", "--only", "mores,aiohttp"
@@ -60,6 +61,7 @@ def test_works_without_a_c_compiler() -> None:
     assert row["most_at_once"] == 10
 
 
+@pytest.mark.slow
 def test_an_unknown_contestant_is_named() -> None:
     process = start("--only", "mores,curl")
     assert process.returncode == 2

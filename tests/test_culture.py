@@ -252,6 +252,7 @@ def test_left_to_right(tag: str | None) -> None:
     assert not is_rtl(tag)
 
 
+@pytest.mark.slow
 def test_right_to_left_scripts_agree_with_unicode() -> None:
     """The letters of a script in Python's Unicode data run from right to left exactly when it is in the table."""
     scripts = {script.name.upper(): script.alpha_4 for script in pycountry.scripts}
@@ -442,6 +443,7 @@ def test_region_name(code: str, name: str) -> None:
     assert region_name(code) == name
 
 
+@pytest.mark.often("language")
 @pytest.mark.parametrize("find", [language, region])
 def test_a_very_long_value_is_refused_shortly(find: object) -> None:
     assert callable(find)
@@ -450,6 +452,7 @@ def test_a_very_long_value_is_refused_shortly(find: object) -> None:
     assert len(str(caught.value)) < 200
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(), st.from_regex(r"\A[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}\Z")))
 def test_language_gives_a_canonical_tag_or_an_input_error(value: str) -> None:
     try:
@@ -471,6 +474,7 @@ def test_region_gives_a_code_or_an_input_error(value: str) -> None:
     assert region_name(code)
 
 
+@pytest.mark.slow
 def test_every_iso_639_3_code_is_stable() -> None:
     for known in pycountry.languages:
         try:

@@ -20,6 +20,7 @@ def upload(tmp_path: Path, name: str = "me/data") -> Upload:
     return Upload(name, "dataset", files, "Rows")
 
 
+@pytest.mark.slow
 def test_files_go_into_a_private_repository_as_they_are(hub: FakeHub, tmp_path: Path) -> None:
     check_access()
     assert push(upload(tmp_path)) == "https://huggingface.co/datasets/me/data"

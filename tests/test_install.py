@@ -44,6 +44,7 @@ def test_an_installation_by_name_is_found(line: str, found: bool) -> None:
     assert bool(BY_NAME.search(f"run: {line}\n")) == found
 
 
+@pytest.mark.slow
 def test_nothing_tells_people_to_install_a_name_from_the_index() -> None:
     """`mores` there is another product, and `mores-eval` is not registered yet (docs/release.md)."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -117,6 +118,7 @@ sys.modules |= dict.fromkeys({missing!r})
 """
 
 
+@pytest.mark.often("extras1-import mores; mores.serve_app('fake:clean'); mores.view_app('.')")
 @pytest.mark.parametrize(
     ("extras", "start"),
     [
@@ -188,6 +190,7 @@ def test_the_command_runs_where_mores_is_ours(site: Site) -> None:
     assert mores.__version__ in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mores-3.1", "unrelated_name-1.0"])
 def test_another_distribution_that_was_installed_later_is_named_and_not_run(site: Site, name: str) -> None:
     site.record(name, site.overwrite())
@@ -198,6 +201,7 @@ def test_another_distribution_that_was_installed_later_is_named_and_not_run(site
     assert f"pip uninstall {other} mores-eval` and install Mores again" in done.stderr
 
 
+@pytest.mark.slow
 def test_another_distribution_that_was_installed_earlier_is_named_too(site: Site) -> None:
     site.record("mores-3.1", b"its first file, which ours has replaced")
     done = site.run()
@@ -205,6 +209,7 @@ def test_another_distribution_that_was_installed_earlier_is_named_too(site: Site
     assert "the distribution mores has put files here" in done.stderr
 
 
+@pytest.mark.slow
 def test_another_package_that_hides_a_checkout_is_not_run(site: Site) -> None:
     """As beside an editable installation: ours is found only after the folder of installed packages."""
     site.record("mores-3.1", site.overwrite())
@@ -262,6 +267,7 @@ def test_the_release_workflow_publishes_what_was_checked() -> None:
     assert "register the name" in first[1].lower()
 
 
+@pytest.mark.slow
 def test_the_action_and_the_hook_run_commands_that_exist(tmp_path: Path) -> None:
     steps = {
         step.get("name"): step for step in yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]

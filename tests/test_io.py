@@ -463,6 +463,7 @@ def test_check_keeps_twenty_problems_and_counts_all() -> None:
     assert (twice.count, twice.repeated, len(twice.problems)) == (150, 100, 20)
 
 
+@pytest.mark.slow
 def test_check_remembers_ids_in_few_bytes() -> None:
     import tracemalloc
 

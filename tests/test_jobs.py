@@ -166,6 +166,7 @@ def volunteer(studio: TestClient, home: str, link: str, number: int) -> None:
     visitor.send(f"{home}/items/{item[1]}/vote", marks=json.dumps([mark] if wrong else []), none="" if wrong else "yes")
 
 
+@pytest.mark.slow
 def test_an_organiser_lets_twenty_volunteers_mark_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for place in ("web.routes.data", "store.statistics"):  # a busy machine is no reason for another page

@@ -67,6 +67,7 @@ def test_its_shell_lines_parse(jobs: dict[str, Any]) -> None:
 CLEAN = '{"errors": [], "explanation": ""}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["api", "vllm"])
 @pytest.mark.parametrize("broken", [False, True])
 def test_its_commands_write_what_it_uploads(
@@ -129,6 +130,7 @@ def pattern(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     return pytester
 
 
+@pytest.mark.slow
 def test_a_failed_gate_is_shown_at_the_line_of_the_test(pattern: pytest.Pytester) -> None:
     result = pattern.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist")
     result.assert_outcomes(failed=2)

@@ -70,6 +70,7 @@ BOMBS: dict[str, tuple[str, Callable[[Path], None], Callable[[Path], Iterable[ob
 }
 
 
+@pytest.mark.often("gz", "tar", "shared text")
 @pytest.mark.usefixtures("_little_room")
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_what_unpacks_to_too_much(bomb: str, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def test_every_test_has_an_empty_database(postgres: str, _: str) -> None:
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_databases_are_separate_and_dropped_while_in_use(postgres_server: Server) -> None:
     with postgres_server.database() as first, postgres_server.database() as second:
         engines = [create_engine(url) for url in (first, second)]
@@ -45,6 +46,7 @@ def test_databases_are_separate_and_dropped_while_in_use(postgres_server: Server
         engine.dispose()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [pytest.param("exit", marks=pytest.mark.slow), "kill"])
 def test_the_server_ends_with_its_process(postgres_server: Server, ending: str) -> None:  # noqa: ARG001
     code = (

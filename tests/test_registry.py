@@ -96,6 +96,7 @@ def test_a_benchmark_of_a_package_is_like_ours(guide: Site, mores: Run) -> None:
     assert json.loads(result.stdout)[0]["model"] == "echo:x"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("guide")
 def test_a_source_of_a_package_is_like_ours(mores: Run, home: Path) -> None:
     data = home / "sets" / "sayings"
@@ -295,6 +296,7 @@ def test_a_broken_package_is_reported_where_it_is_named_or_listed(
     assert (others.returncode, others.stderr) == (0, "note: fake: is not a model; its verdicts mean nothing\n")
 
 
+@pytest.mark.slow
 def test_help_scans_no_packages(home: Path) -> None:
     code = (
         "import sys, importlib.metadata as m; m.entry_points = lambda **_: sys.exit('scanned'); "

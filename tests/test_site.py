@@ -41,12 +41,14 @@ def site(made_once: MadeOnce) -> Path:
     return made_once("site", make)
 
 
+@pytest.mark.slow
 def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
     loading = re.compile(r'<(?:script|img|iframe|link rel="(?!canonical|next|prev))[^>]*(?:src|href)="(?:https?:)?//')
     for page in site.rglob("*.html"):
         assert not loading.search(page.read_text("utf-8")), page
 
 
+@pytest.mark.slow
 def test_search_works_from_a_file_without_a_network(site: Path, browser: Browser) -> None:
     page = browser.page(width=1200, height=800)
     page.open((site / "commands" / "score.html").as_uri())
@@ -67,6 +69,7 @@ def test_search_works_from_a_file_without_a_network(site: Path, browser: Browser
     assert page.problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "page"),
     [
@@ -85,6 +88,7 @@ def test_search_knows_the_words_of_a_newcomer(site: Path, word: str, page: str) 
     assert page in named
 
 
+@pytest.mark.slow
 def test_a_notebook_is_a_page_with_what_its_cells_show(site: Path) -> None:
     page = (site / "notebooks" / "judge-a-table.html").read_text("utf-8")
     assert "<mark>a fork</mark>" in page

@@ -53,6 +53,7 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
+@pytest.mark.slow
 def test_runs_are_read_with_their_settings_and_on_the_questions_that_all_models_have(runs: Path) -> None:
     rows = SCRIPT["read"](runs)
     benches = [(row["settings"], row["model"], row["questions"]) for row in rows if row["kind"] == "bench"]

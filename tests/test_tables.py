@@ -264,6 +264,7 @@ def test_a_frame_with_two_columns_of_a_name_is_not_read() -> None:
             mores.score(pandas.DataFrame([["a", "b", "c"]], columns=names), model="fake:clean")
 
 
+@pytest.mark.often("pandas")
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(library: str) -> None:
     module = pytest.importorskip(library, reason=f"{library} is no dependency, only its frames are read")
@@ -615,6 +616,7 @@ _CELLS = st.text(st.characters(exclude_categories=["Cs"]))
 _CELLS |= st.builds(str.__add__, st.text("'=+-@\uff1d\uff20\t\r\n\",1", min_size=1, max_size=6), _CELLS)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(_CELLS, _CELLS), min_size=1))
 def test_texts_come_back_from_csv(rows: list[tuple[str, str]]) -> None:
     text = mores.io.to_csv([("id", "a", "b"), *((number, *row) for number, row in enumerate(rows))])
@@ -651,6 +653,7 @@ def test_numbers_and_choices_of_ratings() -> None:
 # Hostile files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["a.csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("a.tsv", "a.txt.csv"))]
 )
@@ -715,6 +718,7 @@ ANY_CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 )
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(cells=st.lists(ANY_CELL, min_size=1, max_size=4), delimiter=st.sampled_from(",;\t|"))
 def test_any_cell_comes_back_with_any_delimiter(cells: list[str], delimiter: str) -> None:

@@ -348,6 +348,7 @@ def test_the_studio_exports_the_same(version: Path, tmp_path: Path) -> None:
         assert {file: lines for file, lines in changed.items() if lines} == {}, out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS, ids=name_of)
 def test_every_page_of_the_studio_opens(version: Path, tmp_path: Path) -> None:
     """All that the organiser can reach by links, from the first page; of items and people, two of each campaign."""
@@ -387,6 +388,14 @@ def test_what_the_docs_imported_can_be_imported(line: str) -> None:
     exec(statement, {})
 
 
+@pytest.mark.often(
+    "v0_2_0/examples/ci",
+    "v0_2_0/examples/harness",
+    "v0_2_0/examples/readme",
+    "v0_2_0/examples/score",
+    "v0_2_0/examples/serve",
+    "v0_2_0/examples/studio",
+)
 @deprecated
 @pytest.mark.parametrize("path", PAGES, ids=name_of)
 def test_what_the_docs_showed_still_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

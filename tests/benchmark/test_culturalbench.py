@@ -124,6 +124,7 @@ def load(kind: str) -> list[Item]:
     return items
 
 
+@pytest.mark.slow
 @real
 def test_the_real_questions() -> None:
     items = load("easy")
@@ -146,6 +147,7 @@ def test_the_real_options_by_meaning() -> None:
     assert EASY.references(load("easy"))[BY_MEANING] == pytest.approx(0.3529, abs=1e-4)
 
 
+@pytest.mark.slow
 @real
 def test_the_readme_has_the_figures_that_the_command_prints() -> None:
     readme = Path(culturalbench.__file__).with_name("README.md").read_text("utf-8")
@@ -155,6 +157,7 @@ def test_the_readme_has_the_figures_that_the_command_prints() -> None:
     assert "MiniLM" not in readme  # no command computes that
 
 
+@pytest.mark.slow
 @real
 def test_the_real_statements() -> None:
     items = load("hard")
@@ -169,6 +172,7 @@ def test_the_real_statements() -> None:
     }
 
 
+@pytest.mark.slow
 @real
 def test_both_formats_agree_on_which_questions_have_several_answers() -> None:
     by_statements = {HARD.unit(item) for item in load("hard") if item.metadata["mode"] == "multi"}

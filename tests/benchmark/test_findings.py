@@ -83,6 +83,7 @@ def test_few_models_are_shown_and_not_tested() -> None:
     assert (size.pairs, size.tau.n) == (16, 9), "ten pairs of the five of one family, six of the four of the other"
 
 
+@pytest.mark.slow
 def test_ten_models_tell_a_true_association_from_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an association, one test in twenty is significant, and with a strong one nearly all are."""
     monkeypatch.setattr(findings, "PERMUTATIONS", 400)

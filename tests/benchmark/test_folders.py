@@ -80,6 +80,7 @@ def test_the_data_may_lie_elsewhere(mores: Run, home: Path) -> None:
     assert "5 calls would be sent" in done.stdout
 
 
+@pytest.mark.slow
 def test_diagnose_and_info_take_a_path(mores: Run, home: Path) -> None:
     write_folder(home, "proverbs")
     info = mores("bench", "info", "./proverbs")

@@ -181,6 +181,7 @@ def test_a_table_is_run_like_any_benchmark_and_found_again(mores: Run, home: Pat
     assert mores("bench", "weddings.csv", "--model", "fake:model.jsonl", "--shuffle-options", "1").returncode == 0
 
 
+@pytest.mark.slow
 def test_short_answers_by_a_judge_that_the_file_names_or_by_exact_match(mores: Run, home: Path) -> None:
     (home / "short.csv").write_text("question,answer\nCapital of Japan?,Tokyo\nCapital of Peru?,Lima|Ciudad de Lima\n")
     (home / "model.jsonl").write_text('{"contains": "Peru", "answer": "LIMA."}\n{"contains": "", "answer": "Kyoto"}\n')
@@ -289,6 +290,7 @@ def test_two_runs_are_compared_question_by_question(mores: Run, home: Path) -> N
     assert "models are comparable only on the same questions" in done.stderr
 
 
+@pytest.mark.slow
 def test_results_and_differences_by_any_column(mores: Run, home: Path) -> None:
     rows = [f"Question {n:02}?,red|blue,A,{'easy' if n % 2 else 'hard'},{'x' if n < 12 else 'y'}" for n in range(24)]
     (home / "q.csv").write_text("question,choices,answer,Difficulty,Writer\n" + "\n".join(rows) + "\n")

@@ -146,6 +146,7 @@ def test_a_question_is_right_when_all_its_parts_are(
     assert result.failures == ({"parse": labels.count(None)} if None in labels else {})
 
 
+@pytest.mark.slow
 def test_unread_parts_do_not_make_a_model_look_worse() -> None:
     """Three of four questions are correct, and one statement in 25 cannot be read, whatever it says."""
     chance = random.Random(5)
@@ -301,6 +302,7 @@ def test_no_division_by_zero() -> None:
     assert np.isnan(result[1])
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.sampled_from([RIGHT, WRONG, NONE, None]), min_size=3, max_size=3), min_size=1, max_size=12))
 def test_every_verdict_is_counted_once_and_values_lie_in_their_intervals(answers: list[list[Label | None]]) -> None:
     scored = score([(item(str(n), region="DE" if n % 2 else "JP"), labels) for n, labels in enumerate(answers)])

@@ -63,6 +63,7 @@ def test_bad_rows_are_named_and_left_out(tmp_path: Path, cell: str) -> None:
     assert f"{tmp_path}/simple_qa_test_set.csv:2: " in str(problems[0])
 
 
+@pytest.mark.slow
 @has_real
 def test_the_whole_real_data() -> None:
     for benchmark, count, groups in ((SIMPLEQA, 4326, 10), (CHINESE, 3000, 6)):
@@ -88,6 +89,7 @@ RIGHT_UNSURE = {"simpleqa": (4, 2), "chinese-simpleqa": (3, 5)}
 """Of ten answers so many are correct, and so many not attempted; the rest is wrong."""
 
 
+@pytest.mark.slow
 @has_real
 def test_a_scripted_model_and_judge_on_200_real_questions(mores: Run, tmp_path: Path) -> None:
     items = take(tmp_path / "data", 100)

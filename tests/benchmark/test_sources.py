@@ -274,6 +274,7 @@ def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
     assert probable.value == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "samples"),
     [(2, 3), (10, 12), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((4, 5), (3, 30)))],

@@ -40,6 +40,7 @@ def jumping(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "datetime", Jumping)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("jumping")
 def test_limits_and_outages_are_by_a_clock_that_only_goes_on(tmp_path: Path) -> None:
     limits = Limits(concurrency=4, attempts=2, backoff=0.01, longest_wait=0.05, outage=10, requests_per_minute=6000)
@@ -64,6 +65,7 @@ def test_a_run_that_ends_before_it_began_is_complete(mores: Run) -> None:
     assert mores("show", str(path)).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [timedelta(days=2), timedelta(days=-2)], ids=["ahead", "behind"])
 def test_a_server_whose_clock_differs_is_waited_for_as_it_asks(off: timedelta) -> None:
     """Retry-After as a date is by the clock of the server."""

@@ -42,6 +42,7 @@ def judged(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.often("full-the store", "full-the results", "read-only-the results")
 @pytest.mark.parametrize("on_disk", ["the store", "the results", "the page"])
 @pytest.mark.parametrize("trouble", ["full", "read-only"])
 def test_the_run_says_so_and_goes_on_with_room(

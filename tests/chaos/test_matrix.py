@@ -326,15 +326,12 @@ def drawn(case: Iterable[str]) -> int:
     return zlib.crc32(" ".join(case).encode())
 
 
+@pytest.mark.often(
+    "score-status 530-one", "bench-status 598-heals", "longform-status 460-all", "judged-status 413-one",
+    "contamination-status 410-one", "meta-dropped in the body-one", "drafts-no choices-all",
+)  # fmt: skip
 @pytest.mark.parametrize(
-    ("name", "fault", "mode"),
-    [
-        pytest.param(
-            *min((case for case in CASES if case[0] == name), key=drawn),
-            marks=[pytest.mark.slow] if name == "diagnoses" else [],
-        )
-        for name in COMMANDS
-    ],
+    ("name", "fault", "mode"), [min((case for case in CASES if case[0] == name), key=drawn) for name in COMMANDS]
 )
 def test_a_sample_of_the_matrix(name: str, fault: str, mode: str, home: Path) -> None:
     check(name, fault, mode, home)
@@ -398,6 +395,7 @@ def check_service_once(fault: ServerFault, home: Path, slow: float) -> None:
         assert ask(address, text, **bad).json["failure"] is None
 
 
+@pytest.mark.often("nonsense", "status 302")
 @pytest.mark.parametrize("fault", [name for name in FAULTS if drawn([name]) % 32 == 0])
 def test_a_sample_of_the_matrix_of_the_service(fault: str, home: Path) -> None:
     check_service(fault, home)
@@ -487,6 +485,7 @@ def check_studio_once(fault: ServerFault, mode: str, home: Path, slow: float) ->
 STUDIO_CASES = [("studio", fault, mode) for fault in FAULTS for mode in MODES]
 
 
+@pytest.mark.often("studio-chunks that lie-heals")
 @pytest.mark.parametrize(("name", "fault", "mode"), [case for case in STUDIO_CASES if drawn(case) % 200 == 0])
 def test_a_sample_of_the_matrix_of_the_studio(name: str, fault: str, mode: str, home: Path) -> None:
     assert name == "studio"

@@ -111,6 +111,7 @@ def test_a_packed_answer_is_read_whatever_its_content_type() -> None:
         assert texts(collect([ask("q")], OpenAIModel("x", server.url, KEY), None, LIMITS)) == ["fine"]
 
 
+@pytest.mark.slow
 def test_a_small_answer_that_unpacks_to_much_more_is_not_unpacked() -> None:
     packer = zlib.compressobj(1, wbits=31)
     bomb = b"".join(packer.compress(b" " * (1 << 22)) for _ in range(64)) + packer.flush()  # a megabyte

@@ -146,6 +146,7 @@ def test_a_board_keeps_shuffled_runs_apart(mores: Run, home: Path, data: Path) -
     assert board["leaderboards"][1]["title"].endswith("(shuffled.1)")
 
 
+@pytest.mark.slow
 def test_random_answers_are_near_one_sixteenth(mores: Run, home: Path, statements: Path) -> None:
     toss = random.Random(1)
     model = play(home, items(HARD, statements), lambda _: toss.choice(["True", "False"]))
@@ -185,6 +186,7 @@ def test_the_oracle_on_the_real_data(mores: Run, home: Path) -> None:
     assert {figures["accuracy"].value for groups in outcome.by.values() for figures in groups.values()} == {1.0}
 
 
+@pytest.mark.slow
 def test_what_unread_statements_could_change_is_said(mores: Run, home: Path, data: Path) -> None:
     statements = items(HARD, data)
     first, *_ = statements
@@ -356,6 +358,7 @@ def test_topics_need_a_list(mores: Run, data: Path) -> None:  # noqa: ARG001 - t
     assert "normad has no list of topics; give one in a TOML file (--topics)" in done.stderr
 
 
+@pytest.mark.slow
 def test_judge_failures_may_count_as_msqas_authors_count_them(mores: Run, home: Path, data: Path) -> None:
     model = play(home, items("culturall", data), oracle)
     judge = script(home / "judge.jsonl", [("\n12\n", "well"), ("", "1")])
@@ -511,6 +514,7 @@ def test_the_list(mores: Run) -> None:
     assert (rows[HARD]["judge"], rows[HARD]["licence"]) == (False, "CC-BY-4.0")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 def test_thoughts_that_a_server_sends_apart_are_kept_and_shown_and_not_graded(mores: Run, home: Path) -> None:
     async def thinking(server: Server, request: web.Request) -> web.StreamResponse:  # noqa: ARG001

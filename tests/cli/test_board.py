@@ -58,6 +58,7 @@ def test_the_page(call: Call, home: Path) -> None:
     assert "n, rank on x 2, y 1" in html
 
 
+@pytest.mark.slow
 def test_figures_for_a_paper(call: Call, home: Path) -> None:
     pytest.importorskip("matplotlib")
     done = call("bench", "--figures", "paper")

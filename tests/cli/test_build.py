@@ -21,6 +21,7 @@ def built(mores: Run, home: Path) -> Path:
     return home / "data"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("built")
 def test_a_built_dataset_gets_evidence(mores: Run, home: Path) -> None:
     done = mores("build", "ground", "data", "--out", "grounded", "--passages", "2")
@@ -58,6 +59,7 @@ def test_sentences_alone_are_trained_on_and_measure_nothing(mores: Run, home: Pa
     assert "four different sentences" in done.stderr
 
 
+@pytest.mark.slow
 def test_bad_folders_are_said(mores: Run, built: Path) -> None:
     done = mores("build", "ground", "data", "--out", "data")
     assert done.returncode != 0

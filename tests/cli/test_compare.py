@@ -141,6 +141,7 @@ def test_wrong_usage_and_wrong_files(mores: Run, arguments: list[str], code: int
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_what_changed_is_listed(mores: Run) -> None:
     """A is right about all samples; B finds an error in each, so it is wrong about those without one."""

@@ -113,6 +113,7 @@ def values(result: dict[str, Any], *names: str) -> list[float]:
 LEVELS = (10, 30, 50, 70, 90)
 
 
+@pytest.mark.slow
 def test_a_perfect_model_is_perfect(mores: Run, stories: Path) -> None:
     """Of twenty answers each at 10, 30, 50, 70 and 90, 2, 6, 10, 14 and 18 are right."""
     model = play(stories, lambda n: sure(n // 5 < LEVELS[n % 5] // 5, LEVELS[n % 5]))
@@ -134,6 +135,7 @@ def test_a_perfect_model_is_perfect(mores: Run, stories: Path) -> None:
     assert not list((stories / "diagnose").rglob("result.json"))
 
 
+@pytest.mark.slow
 def test_a_model_that_is_always_95_sure_is_overconfident(mores: Run, stories: Path) -> None:
     model = play(stories, lambda n: sure(n % 4 < 2, 95))
     done = mores("diagnose", "calibration", "normad", "--data", "data", "--model", model)
@@ -151,6 +153,7 @@ def test_a_model_that_is_always_95_sure_is_overconfident(mores: Run, stories: Pa
     assert "asking with confidence: 100 of 100, no calls, 100 known already" in again.stderr
 
 
+@pytest.mark.slow
 def test_random_confidence_tells_nothing(mores: Run, stories: Path) -> None:
     toss = random.Random(7)
     model = play(stories, lambda n: sure(n % 2 == 0, toss.randrange(101)))
@@ -161,6 +164,7 @@ def test_random_confidence_tells_nothing(mores: Run, stories: Path) -> None:
     assert finding["figures"]["ECE"]["value"] > finding["figures"]["ECE by chance"]["high"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("scenes")
 def test_missing_confidences_and_refusals_are_counted_and_shown(mores: Run, home: Path) -> None:
     def say(n: int) -> str:
@@ -224,6 +228,7 @@ def test_a_server_without_probabilities_is_told_of(mores: Run, home: Path) -> No
     assert "nothing could be measured" in forced.stderr
 
 
+@pytest.mark.slow
 def test_a_model_without_any_graded_answer_is_a_failure(mores: Run, stories: Path) -> None:
     for name, answer in (("good", "yes"), ("mute", NOTHING)):
         model = script(stories / f"{name}.jsonl", [("", answer)])
@@ -256,6 +261,7 @@ class Wavering:
         return "yes" if (self.times[prompt] - 1) % self.period < self.right(number) else "no"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stories")
 def test_stability_is_found_as_it_is(mores: Run, home: Path) -> None:
     """A third never right, a third three times in ten, a third always."""
@@ -341,6 +347,7 @@ def corpus(home: Path) -> str:
     return "corpus:facts.jsonl"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("scenes")
 def test_evidence_fails_where_it_fails(mores: Run, home: Path) -> None:
     """0-9 right always, 10-19 right with evidence, 20-27 not used, 28-33 not found, 34-37 misled, 38-39 spoiled."""
@@ -425,6 +432,7 @@ def test_errors_are_sorted_and_the_judge_is_checked(mores: Run, home: Path) -> N
 # ---- locality --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("scenes", "quick_figures")
 def test_locality_says_where_a_model_is_at_home(mores: Run, home: Path) -> None:
     judge = grader(home)
@@ -512,6 +520,7 @@ def test_items_put_models_and_questions_on_one_scale_and_find_a_short_form(stori
 # ---- all -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("scenes")
 def test_all_of_it_on_one_page(mores: Run, home: Path) -> None:
     contained = "x\nCONTAINED: NO\nTAKEN: NO"

@@ -160,6 +160,7 @@ def bench(mores: Run, home: Path, right: int, name: str, *options: str) -> tuple
     return done.returncode, done.stderr
 
 
+@pytest.mark.slow
 def test_benchmarks(mores: Run, home: Path) -> None:
     write_stories(home)
     assert bench(mores, home, 80, "old")[0] == 0
@@ -175,6 +176,7 @@ def test_benchmarks(mores: Run, home: Path) -> None:
     assert bench(mores, home, 0, "none", "--baseline", "nowhere")[0] == 2
 
 
+@pytest.mark.often("80-0")
 @pytest.mark.parametrize(("right", "code"), [(95, 0), (80, 0), (78, 0), (60, 3)])
 def test_a_run_that_is_significantly_worse_than_its_baseline_fails(
     mores: Run, home: Path, right: int, code: int
@@ -223,6 +225,7 @@ def test_a_judge_that_fails_on_bad_texts_lets_no_gate_pass(mores: Run, home: Pat
         assert "gate failed: 3 of 10 texts could not be judged" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_baseline_is_read_before_the_run_takes_its_place(mores: Run, home: Path) -> None:
     write_stories(home)
     bench(mores, home, 90, "same")

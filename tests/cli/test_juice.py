@@ -14,6 +14,7 @@ from tests.metaevaluation.test_juice import EXAMPLE, US, write_judge
 DATA = ("meta", "--data", f"juice:{EXAMPLE}")
 
 
+@pytest.mark.slow
 def test_detectors_without_a_metric_and_what_is_written(mores: Run) -> None:
     done = mores(*DATA)
     assert done.returncode == 0, done.stderr
@@ -39,6 +40,7 @@ def test_a_metric_as_json(mores: Run, home: Path) -> None:
     assert Path("o/judgements/j.jsonl").is_file()
 
 
+@pytest.mark.slow
 def test_a_model_and_its_cost(mores: Run) -> None:
     rule = {"contains": "", "answer": '{"errors": [{"side": "text", "quote": "queue", "severity": "minor", '
             '"type": "t", "explanation": "e"}], "explanation": "e"}'}  # fmt: skip

@@ -38,6 +38,7 @@ def pages(mores: Run, home: Path) -> Path:
     return home / "all"
 
 
+@pytest.mark.slow
 def test_no_link_is_broken_also_when_all_is_moved(pages: Path) -> None:
     moved = pages.rename(pages.with_name("elsewhere"))
     for name in ("my runs#1/bench.html", "my runs#1/board.html", "diagnose/diagnose.html"):
@@ -47,6 +48,7 @@ def test_no_link_is_broken_also_when_all_is_moved(pages: Path) -> None:
         assert {path.name for path in targets.values()} >= {"result.json", "verdicts.jsonl"}
 
 
+@pytest.mark.slow
 def test_pages_that_show_a_run_are_linked_and_others_are_not(pages: Path, mores: Run) -> None:
     """bench.html was last written for "no" alone."""
     page = read_markup((pages / "diagnose" / "diagnose.html").read_text())

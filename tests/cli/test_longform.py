@@ -109,6 +109,7 @@ FACTS = ("longform", "answers.jsonl", "--judge", "openai:m", "--corpus", "docume
 # -- the surface -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("answers")
 def test_the_surface_alone(mores: Run, home: Path) -> None:
     done = mores("longform", "answers.jsonl", "--json")
@@ -196,6 +197,7 @@ def test_a_missing_answer_may_count_as_one_with_an_issue(mores: Run) -> None:
     assert counted(figures, "without issues", "wrong language") == [(0.6, 5, 0), (0.2, 5, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("answers")
 def test_a_limit_takes_the_first(mores: Run) -> None:
     done = mores("longform", "answers.jsonl", "--limit", "2", "--json")
@@ -280,6 +282,7 @@ def test_every_answer_is_judged_on_demand_and_k_may_be_the_median(mores: Run) ->
     assert only.figures["S"].value == close((1 / 3 + 1 / 2 + 0 + 0) / 4)  # the wrong language is still an issue
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("answers")
 def test_without_a_search_only_relevance_is_judged(mores: Run) -> None:
     with Server(answer=judge) as server:
@@ -308,6 +311,7 @@ def test_a_judge_that_makes_no_sense_gives_no_figure(mores: Run, home: Path) -> 
     assert failures[0]["claims"].reason.startswith("3 of 3 sentences: expected one claim per line")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("answers")
 def test_a_search_that_fails_gives_no_precision_and_no_s(mores: Run, home: Path) -> None:
     """The answer without a claim and the one in the wrong language are 0 without any search; that says nothing."""
@@ -348,6 +352,7 @@ def test_a_dry_run_of_the_surface_costs_nothing(mores: Run) -> None:
     assert "5 answers, their surface alone: no calls, no cost" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("answers")
 def test_searches_are_recorded_and_replayed(mores: Run, home: Path) -> None:
     with Server(answer=judge) as server:
@@ -596,6 +601,7 @@ def test_calmqa_without_a_judge(bench: Run, home: Path) -> None:
     assert (folder / "longform" / "longform.html").exists()
 
 
+@pytest.mark.slow
 def test_calmqa_with_a_judge(bench: Run, home: Path) -> None:
     judged = ("--judge", "fake:judge.jsonl", "--corpus", "documents.jsonl")
     done = bench("--model", "fake:model.jsonl", *judged, "--json")
@@ -629,6 +635,7 @@ def test_facts_without_a_judge_stop_before_anything_is_asked(bench: Run, home: P
     assert not (home / "bench").exists()
 
 
+@pytest.mark.slow
 def test_samples_are_appraised_each(bench: Run, home: Path) -> None:
     done = bench("--model", "fake:model.jsonl", "--samples", "2", "--json")
     assert done.returncode == 0, done.stderr
@@ -641,6 +648,7 @@ def test_samples_are_appraised_each(bench: Run, home: Path) -> None:
     assert sorted(verdict.sample for verdict in read_records(folder / "verdicts.jsonl", Verdict)) == [0] * 5 + [1] * 5
 
 
+@pytest.mark.slow
 def test_a_board_of_two_models(bench: Run, mores: Run, home: Path) -> None:
     script(home / "other.jsonl", {"": "I am sorry, but I can only answer questions that are asked in English."})
     for model in ("fake:model.jsonl", "fake:other.jsonl"):

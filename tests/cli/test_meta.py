@@ -100,6 +100,7 @@ def ran(done: Done) -> Meta:
 # What is measured and written
 
 
+@pytest.mark.slow
 def test_all_baselines_and_what_is_written(mores: Run, data: Path) -> None:
     done = mores("meta", "--data", str(data))
     assert done.returncode == 0, done.stderr
@@ -151,6 +152,7 @@ def test_json_on_stdout_and_progress_on_stderr(mores: Run, data: Path) -> None:
     assert again.stdout == done.stdout
 
 
+@pytest.mark.slow
 def test_a_model_as_the_metric_and_behind_a_prompt(mores: Run, data: Path) -> None:
     three, none = script("three.jsonl", "Three errors.\n**COUNT: 3**"), script("none.jsonl", "COUNT: 0")
     names = ["excam:fake:clean", "excam:fake:first-word", f"count:{three}", f"count+p:{none}", "count:fake:clean"]
@@ -176,6 +178,7 @@ def test_a_model_as_the_metric_and_behind_a_prompt(mores: Run, data: Path) -> No
     assert not [c for c in meta_result.comparisons if "count:fake:clean" in (c.first, c.second)]
 
 
+@pytest.mark.slow
 def test_the_store_answers_the_second_time_and_plus_p(mores: Run, data: Path) -> None:
     with Server(answer=lambda _: "COUNT: 0") as server:
         arguments = ["meta", "--data", str(data), "--baselines", "none", "--base-url", server.url, "--json"]
@@ -186,6 +189,7 @@ def test_the_store_answers_the_second_time_and_plus_p(mores: Run, data: Path) ->
         assert all("VERY BRIEFLY" in prompt for prompt in server.asked)
 
 
+@pytest.mark.slow
 def test_a_file_of_judgements(mores: Run, data: Path) -> None:
     test = golds(data)
     put("people.jsonl", test[1:], perfect, signature=Signature(metric="people"))
@@ -290,6 +294,7 @@ def test_a_limit_and_another_split(mores: Run, data: Path) -> None:
     assert {verdict.sample_id for verdict in kept} < {gold.sample.id for gold in golds(data, "dev")}
 
 
+@pytest.mark.slow
 def test_what_is_judged_is_not_learned_from(mores: Run, data: Path) -> None:
     done = mores("meta", "--data", str(data), "--baselines", FAST, "--split", "train", "--json")
     meta_result = ran(done)
@@ -358,6 +363,7 @@ def test_votes(mores: Run, data: Path) -> None:
     assert not Path("not-written").exists()
 
 
+@pytest.mark.often("language")
 @pytest.mark.parametrize("by", ["language", "region", "task", "kind"])
 def test_the_second_table_by(mores: Run, data: Path, by: str) -> None:
     done = mores("meta", "--data", str(data), "--baselines", "never,always", "--by", by)

@@ -21,6 +21,7 @@ def write_study(home: Path) -> None:
     write_csv(home / "judge.csv", "question,language,model,grade", *rows)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_figures")
 def test_a_table_of_scores_and_what_is_written(mores: Run, home: Path) -> None:
     write_study(home)

@@ -12,6 +12,7 @@ from tests.cli.conftest import Run
 DESIGNS = ("ratings", "--difference", "0.6", "--raters", "10,20", "--items", "50,100", "--simulations", "200")
 
 
+@pytest.mark.slow
 def test_the_last_line_is_the_cheapest_design_with_enough_power(mores: Run, home: Path) -> None:
     done = mores("plan", *DESIGNS, "--pay", "15", "--html", "plan.html")
     assert done.returncode == 0, done.stderr

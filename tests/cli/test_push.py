@@ -26,6 +26,7 @@ def fields(card: bytes) -> dict[str, object]:
     return loaded
 
 
+@pytest.mark.slow
 def test_a_dataset_is_uploaded_as_it_was_built(mores: Run, home: Path, hub: FakeHub) -> None:
     put(home, survey(40), "survey")
     (home / "mine.yaml").write_text("name: mine\nsources: [survey.jsonl]\nsampling: paper\n")

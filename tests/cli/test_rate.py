@@ -32,6 +32,7 @@ def theirs(home: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_somebody_elses_file_is_read_by_mapping(mores: Run, home: Path, theirs: Path) -> None:
     done = mores("rate", theirs.name, "--columns", COLUMNS, "--alias", "language.fi=fj", "--json")
     assert done.returncode == 0, done.stderr
@@ -73,6 +74,7 @@ def test_ratings_are_shown_by_any_column_of_the_file(mores: Run, home: Path, the
     assert "Region asked" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_a_study_is_a_run(mores: Run, home: Path, theirs: Path) -> None:
     arguments = ("rate", theirs.name, "--columns", COLUMNS, "--out", "studied")
     done = mores(*arguments)

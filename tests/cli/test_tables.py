@@ -155,11 +155,8 @@ COMMANDS: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    # Whose tables test_every_kind prints on 80 columns too.
-    [pytest.param(name, marks=[pytest.mark.slow] if name == "people" else []) for name in COMMANDS],
-)
+@pytest.mark.often("score", "bench list", "board", "topics", "judge-check", "rate", "compare", "collect", "sources")
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_narrow_terminal_loses_nothing(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare, arguments, headline = COMMANDS[name]
     prepare(home)
@@ -206,6 +203,7 @@ def large_tables() -> dict[str, Grid]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_large_table_loses_nothing() -> None:
     large = large_tables()
     assert len(large) > 30

@@ -77,6 +77,7 @@ def test_adjusted_p_values_are_of_all_models_and_groups_of_a_benchmark() -> None
     assert [local.adjusted for local in found] == pytest.approx(adjust_p_values(p).tolist())
 
 
+@pytest.mark.slow
 def test_equal_languages_are_rarely_called_different() -> None:
     """Twenty models that know all languages alike: a false call is made for at most a few of them."""
     rng = np.random.default_rng(4)
@@ -88,6 +89,7 @@ def test_equal_languages_are_rarely_called_different() -> None:
     assert calls <= 3
 
 
+@pytest.mark.slow
 def test_intervals_of_differences_hold_the_truth() -> None:
     """Chances 0.8 and 0.4, half of the questions each: the first is 0.2 above the whole."""
     rng, held = np.random.default_rng(5), 0

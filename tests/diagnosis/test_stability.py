@@ -83,6 +83,7 @@ class Luck(FakeModel):
         return Completion("yes" if draw < self._chances[question] else f"no {int(draw * 1e9)}")
 
 
+@pytest.mark.slow
 def test_questions_with_chances_of_0_and_03_and_1(tmp_path: Path) -> None:
     """The truth is known: of n answers at least one is right with 1 - (1-p)ⁿ, all with pⁿ; N = 12, 60 of each p."""
     chances = [0.0] * 60 + [0.3] * 60 + [1.0] * 60

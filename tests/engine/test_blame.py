@@ -133,6 +133,7 @@ def test_a_port_that_none_has_is_refused_at_once() -> None:
         OpenAIModel("x", "http://127.0.0.1:99999/v1")
 
 
+@pytest.mark.slow
 def test_the_last_failure_is_decided_while_no_more_jobs_may_come() -> None:
     """So many answers wait for the first one, which fails after all of them, that the other jobs are not read yet."""
 

@@ -39,6 +39,7 @@ def away(server: Server, fault: Fault, after: int, seconds: float) -> Iterator[N
     thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [dropped, unavailable], ids=lambda f: f.__name__)
 def test_an_outage_is_waited_for(fault: Fault) -> None:
     counts = Counts()
@@ -51,6 +52,7 @@ def test_an_outage_is_waited_for(fault: Fault) -> None:
     assert counts.gives_up_at is None
 
 
+@pytest.mark.slow
 def test_nobody_listening_for_a_while_is_waited_for() -> None:
     """The connection is refused, as while a server restarts."""
     with Server(latency=0.002) as first:
@@ -94,6 +96,7 @@ def test_an_outage_that_lasts_ends_the_run_and_is_counted_down() -> None:
     assert shown == sorted(shown, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_question_that_alone_makes_the_server_drop_the_line_is_one_failure() -> None:
     def answer(request: Request) -> Completion:
         if request.messages[-1].content == "q0":

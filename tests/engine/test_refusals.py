@@ -50,6 +50,7 @@ def test_a_finished_run_with_many_refusals_is_run_again_from_the_store(tmp_path:
         assert len(server.asked) == asked + 20 + 17
 
 
+@pytest.mark.slow
 def test_refusals_that_come_before_the_first_answer_do_not_end_the_run(tmp_path: Path) -> None:
     async def slow(server: Server, request: web.Request) -> web.StreamResponse:
         prompt = (await request.json())["messages"][-1]["content"]

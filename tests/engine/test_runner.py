@@ -153,6 +153,7 @@ def test_an_answer_is_stored_and_never_asked_for_again(tmp_path: Path) -> None:
     assert not any(a.cached for a in first)
 
 
+@pytest.mark.slow
 def test_answers_that_come_at_once_are_committed_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit takes all that came in meanwhile, also from a model that answers at once; none is used before it."""
     sizes, write = list[int](), Store._write
@@ -287,6 +288,7 @@ def test_follow_asks_one_more_question(tmp_path: Path) -> None:
         assert len(store) == 3
 
 
+@pytest.mark.often("unavailable", "broken", "dropped", "cut_short", "garbage", "not_a_completion", "error_in_200")
 @pytest.mark.parametrize("fault", ALL_FAULTS, ids=lambda f: f.__name__)
 def test_every_passing_fault_is_survived(fault: Fault) -> None:
     counts = Counts()
@@ -304,6 +306,7 @@ def test_all_faults_at_once_lose_and_repeat_nothing(tmp_path: Path) -> None:
     assert set(server.answered.values()) == {1}
 
 
+@pytest.mark.slow
 def test_a_storm_of_429_lowers_the_concurrency() -> None:
     counts = Counts()
     limits = Limits(concurrency=32, backoff=0.005, attempts=50)
@@ -313,6 +316,7 @@ def test_a_storm_of_429_lowers_the_concurrency() -> None:
     assert counts.concurrency < 32
 
 
+@pytest.mark.slow
 def test_retry_after_is_honoured() -> None:
     times: list[float] = []
 
@@ -458,6 +462,7 @@ def test_a_slow_stream_of_jobs_is_answered_as_it_comes() -> None:
     assert run_loop(first()) < 40
 
 
+@pytest.mark.slow
 def test_requests_per_minute_are_kept() -> None:
     limits = Limits(concurrency=8, requests_per_minute=1200)  # one every 50 ms
     started = time.monotonic()
@@ -501,6 +506,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(tmp_path: Path) -> No
         assert sum(a.cached for a in collect(jobs, FakeModel("echo", echo), store)) == kept
 
 
+@pytest.mark.slow
 def test_a_slow_disk_holds_up_the_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kill would lose is bounded: calls in flight, and fewer answers than that on their way to the disk.
 
@@ -550,6 +556,7 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
         Store(tmp_path / "s.db")
 
 
+@pytest.mark.slow
 def test_processes_may_start_at_once_with_a_new_store(tmp_path: Path) -> None:
     script = f"from mores.engine import Store; print(len(Store({str(tmp_path / 's.db')!r})))"
     started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(3)]

@@ -65,6 +65,7 @@ def test_the_worst_source_is_named_only_above_the_bound() -> None:
     assert headline(built) == f"{line}; warning: b is above the bound of 0.08: 0.237 ± 0.010 (boosted trees)"
 
 
+@pytest.mark.slow
 def test_other_settings_and_other_data_are_refused(tmp_path: Path, recipe: BuildRecipe) -> None:
     out = tmp_path / "data"
     mores.build(recipe, out)
@@ -95,6 +96,7 @@ def test_soft_errors_by_a_model_and_its_failures(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "data" / "run.json").read_text())["settings"]["soft"] == "model"
 
 
+@pytest.mark.slow
 def test_sources_are_summed_once(tmp_path: Path, recipe: BuildRecipe, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hundreds of megabytes may lie in a folder of sources."""
     summed: list[Path] = []

@@ -89,6 +89,7 @@ def test_the_guesser_finds_more_than_words(write: Write) -> None:
     assert audit(see(*texts(write))).value > 0.2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "write"),
     [
@@ -102,6 +103,7 @@ def test_each_classifier_finds_a_planted_shortcut(name: str, write: Write) -> No
     assert other_audits(texts(write))[name].value > 0.15
 
 
+@pytest.mark.slow
 def test_no_classifier_finds_anything_in_noise() -> None:
     found = other_audits(texts(noise))
     assert found.keys() == AUDITORS.keys()
@@ -179,6 +181,7 @@ def test_columns_that_the_same_texts_have_count_as_often_as_they_are_there() -> 
             assert np.abs(one).max() > 0
 
 
+@pytest.mark.slow
 def test_looking_at_texts_takes_little_memory() -> None:
     """Three thousand of these texts take 30 MB; with all that is known of them at once it was 110 MB."""
     texts, correct, folds = sentences(3000)
@@ -226,6 +229,7 @@ def items(write: Write, count: int) -> tuple[list[SourceItem], list[Draft]]:
     return sources, made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "write",
     [pytest.param(chinese, id="no spaces"), pytest.param(long, id="several sentences", marks=pytest.mark.slow)],
@@ -246,6 +250,7 @@ def test_what_is_balanced_by_one_guesser_tells_the_others_nothing(write: Write) 
         assert found.n > 200
 
 
+@pytest.mark.slow
 def test_the_letter_of_an_option_says_nothing() -> None:
     """A source whose correct answer is mostly option B: an output that names the letter would give it away."""
     draw = random.Random(4)

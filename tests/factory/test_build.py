@@ -134,6 +134,7 @@ def test_a_multiple_choice_item_is_asked_with_options_and_without() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_hard_error_is_major_and_names_the_right_answer(dataset: tuple[BuildRecipe, Built]) -> None:
     items = {f"{item.source}/{item.id}": item for item in survey(200) + quiz(150)}
     hard = [gold for gold in dataset[1].golds if gold.kind == "hard"]
@@ -233,6 +234,7 @@ def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(dataset: tuple
             assert counts[split] / counts.total() == pytest.approx(len(values) / FOLDS, abs=0.1)
 
 
+@pytest.mark.slow
 def test_folds_are_of_equal_size_in_each_source() -> None:
     items = survey(600) + quiz(405)
     table = all_drafts(items).items
@@ -245,6 +247,7 @@ def test_folds_are_of_equal_size_in_each_source() -> None:
 # Balance
 
 
+@pytest.mark.often("survey")
 @pytest.mark.parametrize(("items", "task"), [(survey(), Task.FREEFORM), (quiz(), Task.QA)], ids=["survey", "quiz"])
 def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[SourceItem], task: Task) -> None:
     table = all_drafts(items, {task})
@@ -254,6 +257,7 @@ def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[Source
     assert after.n > 0.2 * before.n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: str) -> None:
     for items, task in ((survey(300), Task.FREEFORM), (quiz(200), Task.QA)):
@@ -343,6 +347,7 @@ def test_norms_of_each_source_are_kept_once(tmp_path: Path) -> None:
     assert sorted(name for name in table.names if "norm" in name) == ["a/norm:u", "b/norm:u"]
 
 
+@pytest.mark.slow
 def test_another_seed_gives_another_choice(small: tuple[BuildRecipe, Built]) -> None:
     recipe, built = small
     other = build(recipe.model_copy(update={"seed": 1}), None)
@@ -377,6 +382,7 @@ def test_verify_finds_a_leak(dataset: tuple[BuildRecipe, Built], tmp_path: Path)
     assert [p for p in verify(tmp_path) if golds[leak].group in p]
 
 
+@pytest.mark.slow
 def test_the_card_shows_what_matters(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     golds = list(built.golds)

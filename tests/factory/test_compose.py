@@ -66,6 +66,7 @@ def test_the_facts_of_a_text_share_fold_region_and_language() -> None:
     assert max(uses.values()) <= 2
 
 
+@pytest.mark.slow
 @given(st.integers(0, 30))
 def test_errors_stand_where_the_report_says_and_nothing_else_is_changed(seed: int) -> None:
     wrapper = Wrapper(seed=seed)

@@ -129,6 +129,7 @@ def test_units_cover_all_letters_and_never_begin_with_a_mark(text: str) -> None:
             assert all(unit.start != place for unit in all_units)
 
 
+@pytest.mark.slow
 def test_one_change_in_a_long_text_is_found_quickly() -> None:
     words = ["rice"] * 20_000 + ["tea"] + ["rice"] * 20_000
     started = time.perf_counter()

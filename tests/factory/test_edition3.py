@@ -67,6 +67,7 @@ def asked(question: str, answer: str, language: str = "en", **fields: Any) -> So
 # -- editions ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_recipe_of_edition_2_gives_the_bytes_that_it_gave(tmp_path: Path) -> None:
     """The sum is of the manifest that Mores 0.2.0 wrote."""
     meals = [*facts("PE", "Peru"), *facts("JP", "Japan")]
@@ -397,6 +398,7 @@ def built(built_once: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(built_once, tmp_path / "out"))
 
 
+@pytest.mark.slow
 def test_samples_for_people_are_spread_and_can_be_imported(built: Path) -> None:
     lines = [json.loads(line) for line in (built / SAMPLES).read_text().splitlines()]
     assert len(lines) == 24
@@ -508,6 +510,7 @@ def test_places_in_broken_json_are_no_reasons() -> None:
     }
 
 
+@pytest.mark.slow
 def test_dropped_soft_errors_are_told_by_reason(tmp_path: Path) -> None:
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
     recipe = BuildRecipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper", edition=3)
@@ -549,6 +552,7 @@ class Judge(FakeModel):
         return Completion(json.dumps({"errors": [found] * (" Kimchi" in asked), "explanation": ""}))
 
 
+@pytest.mark.slow
 def test_a_judge_verifies_what_a_model_wrote_and_rules_make_the_rest(tmp_path: Path) -> None:
     """The model adds a word to major errors, and drops a full stop that no judge sees from minor ones."""
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
@@ -607,6 +611,7 @@ def test_a_judge_without_a_model_is_refused(tmp_path: Path, soft: Any) -> None:
         mores.build(recipe, tmp_path / "d", soft=soft, verify=Judge(), store=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("edition", "given", "answered"), [(3, None, True), (3, "asked", False), (2, None, False), (2, "answered", True)]
 )
@@ -647,6 +652,7 @@ def test_a_dry_run_counts_calls_tokens_and_cost(command: Run, tmp_path: Path) ->
     assert not (tmp_path / "d").exists()
 
 
+@pytest.mark.slow
 def test_rules_may_exchange_the_answer_of_a_sentence_from_edition_3_on(tmp_path: Path) -> None:
     meals = [*facts("PE", "Peru"), *facts("JP", "Japan")]
     path = put(tmp_path, meals, "meals")

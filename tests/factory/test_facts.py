@@ -116,6 +116,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[BuildRecipe, Buil
     return recipe, build(recipe, None)
 
 
+@pytest.mark.slow
 def test_every_item_with_a_sample_has_one_fact(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     write(built, recipe, tmp_path)
@@ -131,6 +132,7 @@ def test_every_item_with_a_sample_has_one_fact(dataset: tuple[BuildRecipe, Built
         assert (fact.source, fact.language, fact.region) == (fact.id, item.language, item.region)
 
 
+@pytest.mark.slow
 def test_tweets_and_opinions_are_no_facts(tmp_path: Path) -> None:
     tweets = [item.model_copy(update={"source": "epic"}) for item in survey(60)]
     recipe = BuildRecipe(
@@ -142,6 +144,7 @@ def test_tweets_and_opinions_are_no_facts(tmp_path: Path) -> None:
     assert [name for name in sources.names() if not sources.has_facts(name)] == ["globalopinionqa", "epic"]
 
 
+@pytest.mark.slow
 def test_facts_are_a_corpus_whose_evidence_names_the_item(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     write(dataset[1], dataset[0], tmp_path)
     fact = next(fact for fact in read_records(tmp_path / FACTS, CorrectFact) if fact.id.startswith("quiz/"))

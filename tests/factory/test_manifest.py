@@ -44,6 +44,7 @@ def put_manifest(path: Path, *rows: tuple[str, str, str]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_every_sample_has_a_line_with_the_sum_of_its_record(dataset: tuple[BuildRecipe, Built], tmp_path: Path) -> None:
     recipe, built = dataset
     write(built, recipe, tmp_path)

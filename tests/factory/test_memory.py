@@ -12,8 +12,6 @@ from mores.factory.items import SourceItem, Task
 
 pytest.importorskip("resource", reason="no measure of memory here")
 
-COUNT, MOST = 40_000, 130
-"""Items, and the megabytes that a build of them may need; as objects they needed twice as many."""
 BUILD = """
 import resource, sys
 import numpy, scipy.sparse.csgraph
@@ -29,10 +27,10 @@ print(len(built.golds), (peaks[1] - peaks[0]) / (1 << 20 if sys.platform == "dar
 """
 
 
-def put_many(path: Path) -> None:
+def put_many(path: Path, count: int) -> None:
     """Questions with their own words, and three wrong answers each."""
     with path.open("w") as file:
-        for n in range(COUNT):
+        for n in range(count):
             words = f"{n * 7919 % 99991} of {n * 104729 % 99991}"
             answer, *wrong = (f"{food} {words}" for food in ("bread", "tea", "rice", "soup"))
             item = SourceItem(
@@ -42,9 +40,12 @@ def put_many(path: Path) -> None:
             file.write(item.model_dump_json() + "\n")
 
 
-def test_forty_thousand_items_take_little_memory(tmp_path: Path) -> None:
-    put_many(path := tmp_path / "many.jsonl")
+@pytest.mark.often("5000")
+@pytest.mark.parametrize(("count", "most"), [(5000, 52), (40_000, 130)], ids=["5000", "40000"])
+def test_many_items_take_little_memory(count: int, most: int, tmp_path: Path) -> None:
+    """At most so many megabytes; as objects they needed twice as many."""
+    put_many(path := tmp_path / "many.jsonl", count)
     done = subprocess.run([sys.executable, "-c", BUILD, str(path)], capture_output=True, text=True, check=True)
     samples, megabytes = map(float, done.stdout.split())
-    assert samples == 2 * COUNT
-    assert megabytes < MOST
+    assert samples == 2 * count
+    assert megabytes < most

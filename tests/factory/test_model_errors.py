@@ -256,6 +256,7 @@ def test_any_text_is_a_pair_with_errors_or_a_failure(instruction: str, text: str
         assert isinstance(result, Failure)
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200))
 def test_no_answer_raises(text: str) -> None:
     assert soften(f"OUTPUT: {{{text}") is None or soften(f"OUTPUT: {{{text}")

@@ -502,6 +502,7 @@ FRAGMENTS = [
 answers = st.one_of(st.text(max_size=80), st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(" ".join))
 
 
+@pytest.mark.slow
 @given(answers, st.sampled_from(TEN_LARGEST), st.integers(0, 5), st.lists(answers, max_size=2))
 def test_every_change_changes_words_and_marks_them(answer: str, language: str, seed: int, also: list[str]) -> None:
     unchanged = bare(item(answer, language, region="IT", also_correct=tuple(also)))
@@ -527,6 +528,7 @@ def test_every_change_changes_words_and_marks_them(answer: str, language: str, s
     assert every == list(changes(unchanged, POOL, seed, most=3))
 
 
+@pytest.mark.slow
 def test_changes_do_not_depend_on_the_order_of_items_or_the_hash_seed() -> None:
     script = (
         "from tests.factory.test_rules import *\n"

@@ -763,10 +763,8 @@ COUNTS = {
 }
 
 
-LARGE = {"blend", "globalopinionqa", "epic", "exams", "cultureatlas"}
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in COUNTS])
+@pytest.mark.often("normad", "candle")
+@pytest.mark.parametrize("name", COUNTS)
 def test_real_data(name: str) -> None:
     folder = REAL / name
     if not folder.is_dir():

@@ -89,20 +89,21 @@ def count_calls(function: Callable[..., Any], calls: list[str]) -> Callable[...,
     return counting
 
 
+@pytest.mark.often("writing")
 @pytest.mark.parametrize(
     ("target", "name", "at", "finished"),
     [
         (stages, "groups", 1, 0),
-        pytest.param(stages, "cap", 2, 0, marks=pytest.mark.slow),
-        pytest.param(stages, "drafts", 50, 0, marks=pytest.mark.slow),
-        pytest.param(balance.SAMPLINGS, "shortcut-free", 1, 0, marks=pytest.mark.slow),
+        (stages, "cap", 2, 0),
+        (stages, "drafts", 50, 0),
+        (balance.SAMPLINGS, "shortcut-free", 1, 0),
         (balance.SAMPLINGS, "shortcut-free", 3, 2),
-        pytest.param(stages, "audit", 2, STRATA, marks=pytest.mark.slow),
-        pytest.param(stages, "audit", 5, STRATA, marks=pytest.mark.slow),
-        pytest.param(stages, "audit_texts", 1, STRATA, marks=pytest.mark.slow),
+        (stages, "audit", 2, STRATA),
+        (stages, "audit", 5, STRATA),
+        (stages, "audit_texts", 1, STRATA),
         (writing, "make_entry", 20, STRATA),
-        pytest.param(writing, "render", 1, STRATA, marks=pytest.mark.slow),
-        pytest.param(writing, "sum_of", 4, STRATA, marks=pytest.mark.slow),
+        (writing, "render", 1, STRATA),
+        (writing, "sum_of", 4, STRATA),
     ],
     ids=["grouping", "reading", "making errors", "first balance", "third balance", "paper's audit", "audit",
          "audit of texts", "writing", "card", "sums"],
@@ -128,6 +129,7 @@ def test_a_build_that_is_killed_goes_on(
     assert verify(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_soft_errors_of_a_model_are_not_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even those that it failed to make, and without a store: the stage was finished."""
     items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
@@ -156,6 +158,7 @@ def test_soft_errors_of_a_model_are_not_asked_for_again(tmp_path: Path, monkeypa
     assert asked == 120, "unless they are asked for again"
 
 
+@pytest.mark.slow
 def test_what_was_kept_and_is_damaged_is_not_used(
     tmp_path: Path, recipe: BuildRecipe, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +175,7 @@ def test_what_was_kept_and_is_damaged_is_not_used(
     assert not (tmp_path / WORK).exists()
 
 
+@pytest.mark.slow
 def test_a_failed_build_does_not_block_its_folder(
     tmp_path: Path, recipe: BuildRecipe, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,7 +100,8 @@ def test_the_check_sees_an_english_phrase() -> None:
     assert set(foreign_words(item)) == {"the", "culture", "of", "China"}
 
 
-@pytest.mark.parametrize("name", ["calmqa", "candle", pytest.param("exams", marks=pytest.mark.slow)])
+@pytest.mark.often("candle")
+@pytest.mark.parametrize("name", ["calmqa", "candle", "exams"])
 def test_no_english_stands_around_the_real_data(name: str) -> None:
     if not (REAL / name).is_dir():
         pytest.skip(f"no {name} in the shared data; set MORES_SHARED_DATA to a folder that has it")

@@ -342,6 +342,7 @@ def test_nothing_depends_on_which_answer_is_right() -> None:
     assert wrap_all("tea") == wrap_all("ink")
 
 
+@pytest.mark.slow
 def test_right_and_wrong_do_not_fall_on_different_templates() -> None:
     """Called in turn, each template meets the first version about as often as the second."""
     wrapper, first = Wrapper(HELD), Counter[str]()
@@ -365,6 +366,7 @@ for n in range(40):
 """
 
 
+@pytest.mark.slow
 def test_every_process_wraps_alike() -> None:
     outputs = [
         subprocess.run(

@@ -174,6 +174,18 @@ def by_exported_code(folder: Path, answers: dict[str, str], monkeypatch: pytest.
     return {name: code[f"figure_{number}"]([row[name] for row in rows]) for number, name in names}
 
 
+@pytest.mark.often(
+    "culturall",
+    "blend",
+    "blend-short",
+    "normad",
+    "include",
+    "global-mmlu-sensitive",
+    "global-mmlu-agnostic",
+    "chinese-simpleqa",
+    "own",
+    "easy",
+)
 @pytest.mark.parametrize("name", [*BENCHMARKS, "own", "easy", "hard"])
 def test_the_code_of_a_task_gives_the_figures_of_mores_bench(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -72,6 +72,7 @@ def by_language(right: list[bool], tags: list[str]) -> dict[str, float]:
     return {tag: float(np.mean([ok for ok, own in zip(right, tags, strict=True) if own == tag])) for tag in set(tags)}
 
 
+@pytest.mark.slow
 def test_questions_among_the_23_languages() -> None:
     texts, tags = questions()
     found = detect(texts, candidates=sorted(set(tags)))
@@ -87,6 +88,7 @@ def test_questions_among_all_languages() -> None:
     assert min(accuracy.values()) >= 0.85
 
 
+@pytest.mark.slow
 def test_questions_are_seldom_called_wrong() -> None:
     texts, tags = questions()
     verdicts = [one.correct for one in check(texts, tags)]
@@ -94,6 +96,7 @@ def test_questions_are_seldom_called_wrong() -> None:
     assert verdicts.count(None) / len(verdicts) < 0.03
 
 
+@pytest.mark.slow
 def test_answers_agree_with_figure_12() -> None:
     tags, texts = zip(*answers()["Llama 3 70B (together.ai)"], strict=True)
     share = by_language([one.correct is True for one in check(texts, tags)], list(tags))

@@ -177,6 +177,7 @@ def test_a_foreign_title_does_not_count() -> None:
     assert detect([ENGLISH * 3 + "Die Leiden des jungen Werthers. " + ENGLISH * 3])[0].shares == {"en": 1.0}
 
 
+@pytest.mark.slow
 def test_a_very_long_text() -> None:
     one = detect([GERMAN * 5000])[0]
     assert one.detected == "de"
@@ -192,6 +193,7 @@ def test_confusions_have_what_is_known_and_english() -> None:
     assert all(tag not in confusions(tag) for tag in languages())
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(st.characters(), max_size=200), max_size=8))
 def test_any_texts_have_probabilities_and_shares(texts: list[str]) -> None:
     found = detect(texts)

@@ -100,6 +100,7 @@ def test_nothing_has_no_sentence(text: str) -> None:
     assert sentences(text) == []
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80) | st.text(alphabet='aA1. !?…\n"”)*#-。」と؟ก ।г', max_size=60))
 def test_spans_hold_all_that_is_not_space_in_order(text: str) -> None:
     at = 0

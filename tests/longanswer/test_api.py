@@ -53,6 +53,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @needs_tokenizer
 def test_the_surface_of_records_makes_a_run() -> None:
     run = mores.longform(ANSWERS)
@@ -83,6 +84,7 @@ def test_a_record_keeps_why_it_has_no_answer() -> None:
     assert run.manifest.failures == {"filtered": 1}
 
 
+@pytest.mark.slow
 @needs_tokenizer
 def test_a_judge_is_asked_once_and_the_run_goes_on() -> None:
     judge = Judge()
@@ -101,6 +103,7 @@ def test_replies_that_cannot_be_read_are_failures_by_kind() -> None:
     assert run.summaries[0].figures["relevance"].value is None
 
 
+@pytest.mark.often("other1")
 @needs_tokenizer
 @pytest.mark.parametrize("other", [{"missing_as_issue": True}, {"limit": 2}, {"judge": Judge()}])
 def test_other_settings_are_another_run(other: dict[str, Any]) -> None:

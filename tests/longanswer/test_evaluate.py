@@ -395,6 +395,7 @@ def test_refusals_and_timeouts_are_failures_and_the_run_goes_on(tmp_path: Path) 
     assert s_fact(appraisal) == 0.0
 
 
+@pytest.mark.slow
 def test_a_model_that_hangs_is_a_failure(tmp_path: Path) -> None:
     class Hanging(Scripted):
         async def complete(self, request: Request) -> Completion:
@@ -511,6 +512,7 @@ def test_answers_without_claims_keep_their_place_in_the_search(tmp_path: Path) -
     assert [len(appraisal.claims or ()) for appraisal in appraisals] == [0, 2, 0, 2, 2, 0, 0]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
     text = " ".join(f"Kava number {n} is made from a root in the year {1000 + n}." for n in range(20))
     say = {"List": "- Kava is made from a root.", "Decide": "Verdict: supported"}

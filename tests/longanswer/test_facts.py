@@ -133,6 +133,7 @@ line = st.text(alphabet=st.characters(exclude_categories=["C", "Z"]), min_size=1
 )
 
 
+@pytest.mark.slow
 @given(st.lists(line, min_size=1))
 def test_every_list_of_expectedcomes_back(given_claims: list[str]) -> None:
     assert read_claims("\n".join(f"- {claim}" for claim in given_claims)) == tuple(given_claims)

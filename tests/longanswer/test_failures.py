@@ -114,6 +114,7 @@ def spoiled(spoil: Spoil, seed: int) -> list[Pair]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoil", "tolerance"),
     [
@@ -192,6 +193,7 @@ def test_a_known_zero_needs_no_judge() -> None:
     )
 
 
+@pytest.mark.slow
 def test_failures_are_counted_by_stage() -> None:
     [summary] = summarise(spoiled(each_claim(0.4), 0), COUNTING)
     clean = [appraisal for _, appraisal in spoiled(each_claim(0.4), 0)]

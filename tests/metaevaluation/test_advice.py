@@ -93,6 +93,7 @@ def failing(share: float, seed: int) -> Judge:
     return score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_guesser_that_is_silent_where_it_would_be_wrong_is_not_called_useful(seed: int) -> None:
     """On what it judged its scaled accuracy is 0.6, and significantly better than the baseline."""
@@ -102,6 +103,7 @@ def test_a_guesser_that_is_silent_where_it_would_be_wrong_is_not_called_useful(s
     assert advice(400, failing(0.5, seed), baselines=()).verdict == "missing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_interval_of_a_judge_covers_what_it_did_not_judge(seed: int) -> None:
     """Its true scaled accuracy is 0.4, on what it judged 0.8; it is better than the baseline in any case."""
@@ -128,6 +130,7 @@ def correct_in(shown: int) -> Judge:
     return lambda gold: perfect(gold) if 7 * int(gold.sample.id) % 10 < shown else inverted(gold)
 
 
+@pytest.mark.slow
 def test_as_many_pairs_as_it_plans_for_usually_show_a_judge_worth_using() -> None:
     """A scaled accuracy of 0.2 is shown in about 80% of studies, whatever the few pairs happened to show."""
     few = advice(30, correct_in(6))
@@ -145,6 +148,7 @@ def test_the_planned_number_of_pairs_does_not_follow_from_the_difference_seen() 
     assert seen[0].needed == seen[1].needed
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_no_better_than_a_baseline_is_told_so() -> None:
     only = advice(600, accurate(0.7), baselines=(accurate(0.75, seed=1), lambda _: -1.0))
     assert only.verdict == "not better"
@@ -160,6 +164,7 @@ def test_without_baselines_the_same_verdict_everywhere_is_not_useful() -> None:
     assert "baseline" not in useful.line
 
 
+@pytest.mark.slow
 def test_guessers_are_seldom_called_useful() -> None:
     verdicts = [advice(100, accurate(0.5, seed)).verdict for seed in range(20)]
     assert verdicts.count("useful") <= 1

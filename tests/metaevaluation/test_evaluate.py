@@ -67,6 +67,7 @@ def test_four_counts_by_hand() -> None:
     assert (found.n, found.unscored, found.failures) == (10, 0, {})
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12))
 def test_the_counted_statistics_are_the_plain_ones(rows: list[tuple[bool, bool]]) -> None:
     wrong, found = np.array(rows).T

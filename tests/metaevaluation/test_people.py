@@ -209,6 +209,7 @@ def simulate(folder: Path, questions: int = 150) -> Path:
     return write_csv(folder / "poor.csv", "question,language,model,rating", *poor)
 
 
+@pytest.mark.slow
 def test_a_study_with_known_truth(tmp_path: Path) -> None:
     """Var(truth) is 1 + 1 (languages); the mean of three people has 1/3 more, the judge 1/4."""
     simulate(tmp_path)
@@ -260,6 +261,7 @@ def test_two_judges_are_compared(tmp_path: Path) -> None:
         mores.compare(*files, data="juice:x.json")
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_where_it_disagrees_with_people(tmp_path: Path) -> None:
     """Of 100 questions it prefers the answer of people on 60, as another does on 75; it fails on 36 of the other 40."""
     people, bad, fair = [], [], []
@@ -347,6 +349,7 @@ def test_marks_by_people_as_judgements_and_as_mqm(tmp_path: Path, suffix: str) -
     assert score.spans.people.value == pytest.approx(2 * 4 / (4 + 17))
 
 
+@pytest.mark.slow
 def test_spans_in_a_file_of_ratings(tmp_path: Path) -> None:
     spans = '"[{""start"": 13, ""end"": 17}]"'
     header = "question,model,annotator,rating,answer,spans"
@@ -380,6 +383,7 @@ def test_bad_marks(tmp_path: Path) -> None:
 # Real ratings
 
 
+@pytest.mark.slow
 @real
 def test_the_answers_that_people_and_an_llm_judge_rated(tmp_path: Path) -> None:
     """What docs/meta.md says of CaLMQA's ratings, and Pearson's r from the files alone."""

@@ -386,6 +386,7 @@ def _scripted(obeys: Callable[[Injection], bool]) -> Audit:
     return audit(judged, chosen, injections())
 
 
+@pytest.mark.often("1.0")
 @pytest.mark.parametrize("share", [1.0, 0.0])
 def test_a_judge_that_obeys_everything_and_one_that_obeys_nothing(share: float) -> None:
     result = _scripted(lambda _: bool(share))
@@ -399,6 +400,7 @@ def test_a_judge_that_obeys_everything_and_one_that_obeys_nothing(share: float) 
         assert tally.excess.value == share
 
 
+@pytest.mark.slow
 def test_a_judge_that_always_obeys_four_attacks_is_broken_by_them() -> None:
     """Their mean over all attacks is close to nothing, and they still work every time."""
     four = {"override-plain", "fence-bare-marks", "many-shot-log", "soften-policy"}

@@ -187,6 +187,7 @@ def ted() -> list[Judgement]:
     return read_mqm_tsv(TED)
 
 
+@pytest.mark.slow
 @real
 def test_real_rows_of_wmt_come_back_and_have_their_published_scores() -> None:
     read_from_wmt = ted()

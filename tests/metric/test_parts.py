@@ -43,6 +43,7 @@ def grammar_of(sample: Sample, most: int) -> str:
     return grammar
 
 
+@pytest.mark.slow
 @example("No\u2028tea\x85.", "Do it.", ["Tea\u2029is fine."], 1, EXPLANATIONS, 1)
 @given(TEXT, TEXT, st.lists(TEXT, max_size=2), st.integers(1, 3), st.sampled_from([None, EXPLANATIONS]), st.integers())
 def test_a_report_in_parts_is_one_of_the_grammar(

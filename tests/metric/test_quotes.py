@@ -88,6 +88,7 @@ def sampled(text: str, instruction: str = "Do it.", evidence: int = 0) -> Sample
     return Sample(id="s", instruction=instruction, text=text, evidence=passages)
 
 
+@pytest.mark.slow
 @given(TEXT, TEXT, st.integers(0, 2), st.integers())
 def test_whatever_the_grammar_allows_is_a_report_with_every_error_located(
     text: str, instruction: str, evidence: int, seed: int
@@ -208,6 +209,7 @@ def test_words_of_a_passage_can_stand_between_quotation_marks(passage: str, seed
     assert "”" not in words
 
 
+@pytest.mark.slow
 def test_long_texts_compile_fast_and_the_longest_are_left_to_the_schema() -> None:
     words = " ".join(f"w{number}" for number in range(MOST_CHUNKS // 2 - 10))
     start = time.process_time()

@@ -164,6 +164,7 @@ def test_offsets_count_code_points_not_utf16() -> None:
     assert [e.start for e in align([error("𠮷野家"), error("牛丼")], sample)] == [12, 23]
 
 
+@pytest.mark.often("False")
 @pytest.mark.parametrize("occurrence", [True, False])
 def test_a_report_of_thousands_of_errors_is_aligned_in_linear_time(occurrence: bool) -> None:
     errors = [

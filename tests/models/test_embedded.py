@@ -92,6 +92,7 @@ def completion(answer: Answer) -> Completion:
     return answer.completion
 
 
+@pytest.mark.slow
 def test_the_same_question_gets_the_same_answer_whatever_was_asked_before(answered: dict[str, Answer]) -> None:
     first = completion(answered["japan"])
     assert completion(answered["japan_again"]) == first
@@ -147,12 +148,14 @@ def test_the_shared_part_may_be_too_long_too(model: EmbeddedModel, answered: dic
     assert completion(after["japan"]) == completion(answered["japan"])
 
 
+@pytest.mark.slow
 def test_log_probabilities_need_not_be_asked_for(answered: dict[str, Answer]) -> None:
     answer = completion(answered["peru_unmeasured"])
     assert answer.text == completion(answered["peru"]).text
     assert answer.logprobs is None
 
 
+@pytest.mark.slow
 def test_the_likeliest_first_tokens(answered: dict[str, Answer]) -> None:
     answer = completion(answered["letter"])
     assert answer.alternatives is not None
@@ -160,6 +163,7 @@ def test_the_likeliest_first_tokens(answered: dict[str, Answer]) -> None:
     assert answer.text in {token for token, _ in answer.alternatives}
 
 
+@pytest.mark.slow
 def test_a_model_may_be_used_again_and_by_many_at_once(answered: dict[str, Answer], model: EmbeddedModel) -> None:
     async def at_once() -> list[Completion]:
         async with model:
@@ -168,6 +172,7 @@ def test_a_model_may_be_used_again_and_by_many_at_once(answered: dict[str, Answe
     assert run_loop(at_once()) == [completion(answered[key]) for key in ("peru", "japan")]
 
 
+@pytest.mark.slow
 def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure(answered: dict[str, Answer]) -> None:
     assert completion(answered["schema"]).text.startswith('{"city":"')
     failure = answered["long"].failure
@@ -176,6 +181,7 @@ def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure(answered: dic
     assert "context" in failure.reason
 
 
+@pytest.mark.slow
 def test_a_grammar_holds_whatever_the_model_would_say(answered: dict[str, Answer]) -> None:
     answer = completion(answered["grammar"])
     chunks = ["Zürich", " ", "ﬁsh", "\\n", "日", "本"]
@@ -347,6 +353,7 @@ def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
     assert model.style is None
 
 
+@pytest.mark.slow
 def test_an_adapter_changes_the_answers_and_the_identity(
     answered: dict[str, Answer], model: EmbeddedModel, tmp_path: Path
 ) -> None:
@@ -388,6 +395,7 @@ def write_lora(path: Path) -> None:
     writer.close()
 
 
+@pytest.mark.slow
 def test_the_server_dies_with_its_parent() -> None:
     script = (
         "import asyncio, os, signal\n"
@@ -415,6 +423,7 @@ def alive(process: int) -> bool:
     return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_model_says_so(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(ModelError, match=r"did not start with .*bad\.gguf"):

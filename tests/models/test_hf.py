@@ -214,6 +214,7 @@ def test_logprobs_are_those_of_the_raw_softmax(tiny: Path, settings: dict[str, A
         assert answer.logprobs == pytest.approx(logprobs_of(network, prompt, written), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_answers_repeat_exactly(tiny: Path) -> None:
     model = HFModel(str(tiny))
     first = complete(model, ask("tea"), ask("milk"), ask("tea", temperature=1.0))
@@ -238,6 +239,7 @@ def test_the_likeliest_first_tokens_only_when_asked(tiny: Path) -> None:
     assert values[0] == pytest.approx(some.logprobs[0])  # decoding is greedy, so the first token is the likeliest
 
 
+@pytest.mark.slow
 def test_stops_at_its_limit_or_at_an_end_token(copy: Path) -> None:
     [long], [trace] = traced(HFModel(str(copy)), [ask("tea")])
     tokens = trace.ids[0][long.prompt_tokens :]
@@ -254,6 +256,7 @@ def test_stops_at_its_limit_or_at_an_end_token(copy: Path) -> None:
     assert short.logprobs == pytest.approx(long.logprobs[:3])  # the end token's is the last
 
 
+@pytest.mark.slow
 def test_the_models_own_decoding_settings_are_set_aside(tiny: Path, copy: Path) -> None:
     change(copy / "generation_config.json", repetition_penalty=9.0, do_sample=True, temperature=0.4, top_k=1)
     plain, tuned = HFModel(str(tiny)), HFModel(str(copy))
@@ -266,6 +269,7 @@ def test_the_models_own_decoding_settings_are_set_aside(tiny: Path, copy: Path) 
 # -- sampling --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_seed_decides_a_sample(tiny: Path) -> None:
     requests = [ask("tea", temperature=1.5, seed=seed) for seed in range(6)]
     texts = [answer.text for answer in complete(HFModel(str(tiny)), *requests)]
@@ -278,6 +282,9 @@ def test_no_seed_is_a_new_one_each_time(tiny: Path) -> None:
     assert len({answer.text for answer in complete(HFModel(str(tiny)), *[request] * 4)}) == 4
 
 
+@pytest.mark.often(
+    "settings2-expected2", "settings3-expected3", "settings4-expected4", "settings7-expected7", "settings8-expected8"
+)
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
@@ -333,12 +340,14 @@ def test_a_batch_answers_as_one_by_one(tiny: Path) -> None:
         assert alone.logprobs == pytest.approx(in_batch.logprobs, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_batch_is_never_larger_than_the_concurrency(tiny: Path) -> None:
     answers, calls = traced(HFModel(str(tiny), batch=2), MIXED)
     assert [len(call.ids) for call in calls] == [2, 2, 1]
     assert len(answers) == 5
 
 
+@pytest.mark.slow
 def test_a_batch_ends_with_the_last_row_that_needs_it(copy: Path) -> None:
     [long], [trace] = traced(HFModel(str(copy)), [ask("tea")])
     change(copy / "generation_config.json", eos_token_id=trace.ids[0][long.prompt_tokens + 2])
@@ -374,6 +383,7 @@ def test_a_batch_waits_for_company(tiny: Path, sizes: list[int], monkeypatch: py
     assert sizes == [2]
 
 
+@pytest.mark.slow
 def test_padding_never_reaches_beyond_the_context(tiny: Path) -> None:
     long = ask("tea " * 107, max_tokens=500)
     answers, calls = traced(HFModel(str(tiny), batch=4), [ask("a", max_tokens=100), long, ask("b")])
@@ -519,6 +529,7 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_rejected(copy: Path) -> 
 # -- adapters --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_adapter_answers_as_the_merged_model(tiny: Path, adapter: Path, tmp_path: Path) -> None:
     base = transformers.LlamaForCausalLM.from_pretrained(tiny)
     peft.PeftModel.from_pretrained(base, adapter).merge_and_unload().save_pretrained(tmp_path / "merged")
@@ -532,6 +543,7 @@ def test_an_adapter_answers_as_the_merged_model(tiny: Path, adapter: Path, tmp_p
     assert [a.text for a in tuned] != [a.text for a in complete(HFModel(str(tiny)), *requests)]
 
 
+@pytest.mark.slow
 def test_an_adapter_that_brings_a_tokenizer_is_asked_with_it(tiny: Path, adapter: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(adapter, tmp_path / "lora"))
     tokenizer = make_tokenizer()
@@ -542,6 +554,7 @@ def test_an_adapter_that_brings_a_tokenizer_is_asked_with_it(tiny: Path, adapter
     assert HFModel(str(tiny), adapter=str(folder)).identity != HFModel(str(tiny), adapter=str(adapter)).identity
 
 
+@pytest.mark.often("3")
 @pytest.mark.parametrize("layers", [1, 3])
 def test_an_adapter_of_another_model_is_refused(tiny: Path, tmp_path: Path, layers: int) -> None:
     model = HFModel(str(tiny), adapter=str(make_adapter(tmp_path / "lora", layers)))
@@ -583,6 +596,7 @@ SCHEMA = Report.model_json_schema() | {}
 SCHEMA["$defs"]["Fault"]["properties"]["start"] |= {"minimum": 0, "maximum": 99}
 
 
+@pytest.mark.slow
 def test_an_answer_fits_the_schema(tiny: Path) -> None:
     pytest.importorskip("llguidance", reason="constrained output needs llguidance")
     greedy = ask("tea", schema=SCHEMA, max_tokens=100)
@@ -601,6 +615,7 @@ def test_an_answer_fits_the_schema(tiny: Path) -> None:
     assert answers[0].logprobs == pytest.approx(logprobs_of(network, prompt, written), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_an_answer_fits_the_grammar_of_its_own_request(tiny: Path) -> None:
     pytest.importorskip("llguidance", reason="constrained output needs llguidance")
     requests = [
@@ -737,6 +752,7 @@ def test_the_fingerprint_of_a_big_file_sees_training(tmp_path: Path, monkeypatch
 # -- through the engine ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_runs_in_the_engine(tiny: Path, adapter: Path, tmp_path: Path) -> None:
     jobs = [Job(str(i), ask(f"tea {i}", max_tokens=4)) for i in range(5)] + [Job("long", ask("tea " * 300))]
 
@@ -759,6 +775,7 @@ def test_it_runs_in_the_engine(tiny: Path, adapter: Path, tmp_path: Path) -> Non
     assert not any(answer.cached for answer in other)
 
 
+@pytest.mark.slow
 def test_the_engine_fills_the_batches(tiny: Path, sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hf, "_LINGER", 0.3)  # a busy machine must not fail this
     jobs = [Job(str(i), ask(f"tea {i}", max_tokens=4)) for i in range(10)]

@@ -99,6 +99,7 @@ class Forward:
         return sum(rows * width for rows, width in self.calls if width > 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slots", [3, pytest.param(64, marks=pytest.mark.slow)])
 def test_answers_are_those_of_static_batches(folder: Path, static: list[Completion], slots: int) -> None:
     model = HFModel(str(folder), slots=slots)
@@ -106,6 +107,7 @@ def test_answers_are_those_of_static_batches(folder: Path, static: list[Completi
     same(static, complete(model, *MIXED))
 
 
+@pytest.mark.slow
 def test_answers_with_an_adapter_are_those_of_static_batches(folder: Path, tmp_path: Path) -> None:
     adapter = str(tiny_models.make_adapter(tmp_path / "lora"))
     expected = complete(HFModel(str(folder), adapter, batch=4), *MIXED[::3])
@@ -131,6 +133,7 @@ def test_heads_that_share_keys_are_asked_together_where_the_model_can(
     assert {heads for _, heads in widths} == ({2} if able else set())
 
 
+@pytest.mark.slow
 def test_prompts_are_read_in_portions(folder: Path, static: list[Completion], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mores.models.hf.continuous._PREFILL", 60)
     forward = Forward(monkeypatch)
@@ -148,6 +151,7 @@ def test_prompts_of_like_length_are_read_together(folder: Path, monkeypatch: pyt
     assert [rows for rows, width in forward.calls if width > 1 and rows > 1] == [4, 8]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slack", [1, 1000])
 def test_new_requests_take_the_rows_of_finished_answers(
     folder: Path, monkeypatch: pytest.MonkeyPatch, slack: int
@@ -362,6 +366,7 @@ def test_layers_of_another_kind_are_asked_in_static_batches(
     assert complete(model, ask("tea")) == complete(HFModel(str(copy), batch=1), ask("tea"))
 
 
+@pytest.mark.slow
 def test_learned_positions_end_with_the_context(tmp_path: Path) -> None:
     torch.manual_seed(1)
     config = transformers.GPT2Config(

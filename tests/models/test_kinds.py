@@ -34,6 +34,7 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     }
 
 
+@pytest.mark.often("embedded", "reader", "openai", "vllm", "fake")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_protocol(kind: str, names: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     if kind in ("hf", "vllm"):

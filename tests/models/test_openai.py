@@ -349,6 +349,7 @@ def test_the_likeliest_first_tokens_are_read_when_asked_for() -> None:
     assert "top_logprobs" not in model.body(ASK)
 
 
+@pytest.mark.slow
 def test_an_answer_is_read_in_linear_time() -> None:
     """Log-probabilities that do not spell the text after the thoughts: every token was compared with all others."""
 

@@ -109,6 +109,7 @@ def test_a_request_that_kills_workers_fails_and_the_others_are_answered(ask: Ask
     assert cluster.started >= 3 + on_ray.LIVES - 1  # the run may end before the last one is replaced
 
 
+@pytest.mark.slow
 def test_batches_grow_with_a_model_that_is_fast(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_ray, "BATCH_SECONDS", 60)  # fast enough on any machine
     model, cluster = Echo(), Cluster()
@@ -126,6 +127,7 @@ def test_batches_stay_small_with_a_model_that_is_slow(ask: Ask, monkeypatch: pyt
     assert max(cluster.batches) == model.concurrency
 
 
+@pytest.mark.slow
 def test_all_workers_share_the_calls_that_are_allowed_at_once(ask: Ask) -> None:
     cluster = Cluster()
     ask(Echo(), cluster, 1000, limits=Limits(concurrency=12))
@@ -195,6 +197,7 @@ def test_an_unknown_problem_stops_the_run(ask: Ask) -> None:
         ask(Echo(q3=KeyError("nonsense")), Cluster())
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_replaced(ask: Ask) -> None:
     class Hanging(Echo):
         async def complete(self, request: Request) -> Completion:

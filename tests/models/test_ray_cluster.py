@@ -55,6 +55,7 @@ def manifest(folder: Path) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in ("started", "ended")}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_a_run_is_the_same_on_a_cluster_whose_worker_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

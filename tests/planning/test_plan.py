@@ -58,6 +58,7 @@ def test_draws_are_in_double_precision() -> None:
     assert normal(np.random.default_rng(0), 2.0, 3) == pytest.approx(2 * np.random.default_rng(0).normal(size=3))
 
 
+@pytest.mark.slow
 def test_power_of_ratings_is_that_of_the_librarys_permutation_of_questions() -> None:
     """Raters who differ in their level alone cancel in a difference, so that only questions are drawn anew."""
     given = {"value": 3.0, "rater": 0.6, "slope": 0.0, "item": 0.5, "answer": 0.6, "residual": 0.8}
@@ -79,6 +80,7 @@ def test_power_of_ratings_is_that_of_the_librarys_permutation_of_questions() -> 
     assert power == pytest.approx(np.mean(found), abs=0.08)
 
 
+@pytest.mark.slow
 def test_power_of_ratings_is_that_of_a_noncentral_t_where_raters_differ() -> None:
     """On a scale so fine that nothing is rounded; the variance of a difference of means is worked out by hand."""
     given = {"value": 500.0, "rater": 30.0, "slope": 15.0, "item": 20.0, "answer": 40.0, "residual": 40.0}
@@ -135,6 +137,7 @@ def test_power_of_agreement_is_that_of_a_ratio_of_variances() -> None:
     assert krippendorff_alpha(np.round(values, 1).T.tolist(), "interval") == pytest.approx(0.6, abs=0.07)
 
 
+@pytest.mark.slow
 def test_power_of_agreement_over_raters_is_that_of_the_librarys_intervals() -> None:
     given = {"value": 0.6, "rater": 1.0, "residual": 1.0}
     power = planned("agreement", difference=0.2, items=60, raters=8, assume=given)
@@ -147,6 +150,7 @@ def test_power_of_agreement_over_raters_is_that_of_the_librarys_intervals() -> N
     assert power == pytest.approx(np.mean(shown), abs=0.11)
 
 
+@pytest.mark.slow
 def test_power_of_span_f1_is_that_of_a_permutation_test() -> None:
     given = {"value": 0.55, "item": 0.5, "spans": 1.5}
     power = planned("span-f1", difference=0.08, items=200, assume=given)
@@ -167,6 +171,7 @@ def test_power_of_span_f1_is_that_of_a_permutation_test() -> None:
     assert power == pytest.approx(np.mean(shown), abs=0.11)
 
 
+@pytest.mark.slow
 def test_there_are_few_false_alarms_over_raters_and_items() -> None:
     for measure, raters in (("ratings", 6), ("wins", 6), ("agreement", 2), ("correlation", 3)):
         plan = mores.plan(measure, raters=raters, items=40, simulations=3000)  # type: ignore[arg-type]
@@ -177,6 +182,7 @@ def test_there_are_few_false_alarms_over_raters_and_items() -> None:
     assert (strict_and_lenient.false_alarms.value or 0) < 0.075
 
 
+@pytest.mark.slow
 def test_a_rounded_scale_has_the_mean_and_the_spread_that_are_assumed() -> None:
     for mean, deviation in ((3.0, 1.0), (4.3, 1.04), (2.6, 1.5)):
         spread = spread_of(mean, deviation, (1.0, 5.0))
@@ -201,6 +207,7 @@ def test_more_models_need_more_and_cost_more() -> None:
     assert "adjusted for all pairs of models (Bonferroni)" in " ".join(plan.notes)
 
 
+@pytest.mark.slow
 def test_variances_of_a_pilot_are_found() -> None:
     rng = np.random.default_rng(4)
     spreads = {"rater": 0.6, "slope": 0.4, "item": 0.5, "answer": 0.7, "residual": 0.8}

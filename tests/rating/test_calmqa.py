@@ -55,6 +55,7 @@ TABLE_20 = [
 ]
 
 
+@pytest.mark.often("type-table1", "model*type-table2")
 @pytest.mark.parametrize(("predictor", "table"), [("model", TABLE_17), ("type", TABLE_19), ("model*type", TABLE_20)])
 def test_coefficients_are_those_of_tables_17_19_and_20(
     study: RatingStudy, predictor: str, table: list[tuple[str, str, str, str, float]]
@@ -144,6 +145,7 @@ def test_r_squared_is_that_of_table_22(study: RatingStudy) -> None:
     assert (shown["model"], shown["type"]) == (("0.462", "0.227"), ("0.246", "0.030"))
 
 
+@pytest.mark.slow
 def test_two_rows_of_table_22_are_of_three_languages() -> None:
     """What the paper prints for model and question type is that of German, English and Hindi, to every digit."""
     ratings = [r for r in read_ratings(FILE, languages=FIJIAN) if r.language not in ("rn", "fj")]

@@ -160,6 +160,7 @@ def failure_of(study: RatingStudy, predictor: str = "model") -> str:
     return regression.failure
 
 
+@pytest.mark.slow
 def test_models_that_settle_the_ratings_have_no_estimate() -> None:
     rows = [r for n in range(10) for r in rated(str(n), apple=1 + n % 2, banana=4 + n % 2)]
     study = analyse(rows)
@@ -214,6 +215,7 @@ def test_random_effects_are_those_that_vary(
     assert analyse(rows).regressions["model"].formula == f"rating ~ model + {term}"
 
 
+@pytest.mark.slow
 def test_questions_are_a_random_effect_wherever_they_repeat() -> None:
     """One rater for each question, eight models, no effect of type: without questions, 19% of p were below 5%."""
     dice, significant = random.Random(0), 0
@@ -330,6 +332,7 @@ def test_one_question_says_nothing_about_others() -> None:
     assert not study.ranking.over_raters, "an interval over one question is about other questions"
 
 
+@pytest.mark.slow
 def test_one_rater_in_each_language_says_nothing_about_others_in_wins_either() -> None:
     dice = random.Random(1)
     rows = [
@@ -469,6 +472,7 @@ def analyse_means(rows: list[Rating]) -> tuple[tuple[float, float], tuple[float,
     return (mean.low, mean.high), mean.whole
 
 
+@pytest.mark.slow
 def test_no_model_is_rated_highest_because_its_bad_answers_were_skipped() -> None:
     study = analyse(skipping(0, 0.7))
     [unrated] = [each.mean.unscored for each in study.by_mean if each.model == "b"]
@@ -480,6 +484,7 @@ def test_no_model_is_rated_highest_because_its_bad_answers_were_skipped() -> Non
     assert list(study.lead) == ["a"]
 
 
+@pytest.mark.slow
 def test_a_model_is_rated_highest_whatever_was_skipped() -> None:
     rows = [row for n in range(40) for row in rated(str(n), apple=1 + n % 2, banana=4 + n // 2 % 2)]
     rows[1] = rows[1].model_copy(update={"rating": None})
@@ -489,6 +494,7 @@ def test_a_model_is_rated_highest_whatever_was_skipped() -> None:
     assert "lead" not in analyse(rows[2:]).model_dump()
 
 
+@pytest.mark.slow
 def test_a_large_study_is_fitted_from_some_of_its_questions(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same models as of a small one; people are described by the questions that were drawn, which is said."""
     dice = random.Random(0)
@@ -518,6 +524,7 @@ def test_a_large_study_is_fitted_from_some_of_its_questions(monkeypatch: pytest.
         assert "too many for it" in analyse(rows).regressions["model"].failure
 
 
+@pytest.mark.slow
 def test_win_rates_hold_for_other_raters_and_questions() -> None:
     """Preferences of raters and of questions vary; over questions alone, 72% of the intervals hold."""
     rng, held, narrow = np.random.default_rng(0), 0, 0
@@ -534,6 +541,7 @@ def test_win_rates_hold_for_other_raters_and_questions() -> None:
     assert narrow < 0.8 * 200
 
 
+@pytest.mark.slow
 def test_win_rates_say_whom_they_are_about() -> None:
     dice = random.Random(0)
     rows = [
@@ -553,6 +561,7 @@ def test_win_rates_say_whom_they_are_about() -> None:
     assert "other raters" in ranking_note(new.ranking, True)
 
 
+@pytest.mark.slow
 def test_a_column_has_the_same_intervals_as_a_group_of_every_study() -> None:
     ratings = [each.model_copy(update={"metadata": {"Kind": each.type}}) for each in made_up.study(people=4)]
     points, fitted = measure_points(ratings, find_groups(ratings))

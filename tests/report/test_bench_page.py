@@ -310,6 +310,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
         yield show_page
 
 
+@pytest.mark.often("hostile")
 @pytest.mark.parametrize("name", list(PAGES))
 def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
     assert_fits(show(PAGES[name]()))
@@ -330,6 +331,7 @@ def choose(page: Page, selector: str, text: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_cards_are_filtered_searched_and_shown_in_chunks(show: Any) -> None:
     page = show(bench_page([run(40), run(5, model="b")]))
     assert len(visible(page)) == 25
@@ -352,11 +354,13 @@ def test_cards_are_filtered_searched_and_shown_in_chunks(show: Any) -> None:
     assert page.evaluate("document.getElementById('none').offsetParent !== null")
 
 
+@pytest.mark.slow
 def test_without_filters_the_page_has_no_controls(show: Any) -> None:
     page = show(board_of(*several()))
     assert page.evaluate("document.querySelectorAll('select, input').length") == 0
 
 
+@pytest.mark.slow
 def test_shades_come_from_the_style_sheet(show: Any) -> None:
     page = show(bench_page(several()))
     fills = page.evaluate(

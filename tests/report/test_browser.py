@@ -196,6 +196,7 @@ def test_keyboard_reaches_each_error_and_escape_closes(show: Show) -> None:
     assert page.evaluate("document.getElementById('count').textContent") == "Showing 1 of 1"
 
 
+@pytest.mark.slow
 def test_escape_closes_for_good(show: Show) -> None:
     page = show()
     page.click("[data-place='0'] mark.major")
@@ -207,6 +208,7 @@ def test_escape_closes_for_good(show: Show) -> None:
     wait_closed(page)
 
 
+@pytest.mark.slow
 def test_tap_opens_every_popover_on_the_screen_of_a_phone(show: Show) -> None:
     page = show(width=360, height=640, touch=True)
     count = page.evaluate("[...document.querySelectorAll('mark')].map((m, i) => { m.id = 'mark-' + i; }).length")
@@ -297,6 +299,7 @@ def test_the_hash_restores_the_filters_and_reset_clears_them(show: Show) -> None
     wait_for_count(page, 2)
 
 
+@pytest.mark.slow
 def test_typing_in_the_search_field(show: Show) -> None:
     page = show()
     page.click("#q")
@@ -336,6 +339,7 @@ AWKWARD = Sample(
 )
 
 
+@pytest.mark.often("360")
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])
 def test_nothing_is_wider_than_the_window(show: Show, width: int) -> None:
     awkward = judged(AWKWARD, mistake(AWKWARD, "a" * 300, Severity.MAJOR, "t" * 200, "e" * 500), why="w" * 500)
@@ -357,6 +361,7 @@ def test_nothing_is_wider_than_the_window(show: Show, width: int) -> None:
     assert outside == []
 
 
+@pytest.mark.slow
 def test_controls_on_a_phone_are_large_enough_to_tap(show: Show) -> None:
     page = show(width=360, height=740, touch=True)
     page.tap("#toggle")
@@ -425,6 +430,7 @@ def test_a_right_to_left_language_wins_over_the_first_letter(show: Show) -> None
     assert page.evaluate("getComputedStyle(document.querySelector('.side.text .body')).direction") == "rtl"
 
 
+@pytest.mark.slow
 def test_cards_say_what_they_know(show: Show) -> None:
     page = show()
 
@@ -462,6 +468,7 @@ def test_a_long_text_folds_and_says_how_long_it_is(show: Show) -> None:
     assert page.evaluate("document.querySelector('.unfold').textContent") == "Show less"
 
 
+@pytest.mark.slow
 def test_an_error_behind_the_fold_opens_it_when_focused(show: Show) -> None:
     page = show([judged(LONG, BOW)])
     page.evaluate("document.getElementById('sort').focus()")
@@ -476,6 +483,7 @@ def many(n: int) -> list[Pair]:
     return [judged(s, mistake(s, f"number {s.id}.", Severity.MINOR, "t", "e")) for s in samples]
 
 
+@pytest.mark.slow
 def test_two_thousand_cards_are_all_on_the_page_and_those_out_of_sight_cost_nothing(show: Show) -> None:
     page = show(many(2100), limit=2000)
     assert len(places(page)) == 2000
@@ -550,6 +558,7 @@ def background(page: Page, selector: str) -> tuple[int, int, int]:
     return max(set(flat), key=flat.count)
 
 
+@pytest.mark.slow
 def test_marks_can_be_seen_and_told_apart(show: Show) -> None:
     page = show()
     card = background(page, "[data-place='0'] .badge + *, [data-place='0'] h3")
@@ -563,6 +572,7 @@ def test_marks_can_be_seen_and_told_apart(show: Show) -> None:
     assert styles == ["solid", "dashed"]  # not by colour alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dark", "width", "height"), [(False, 1280, 900), (True, 1280, 900), (False, 360, 740)])
 def test_screenshot_is_a_page_of_the_right_size_and_scheme(show: Show, dark: bool, width: int, height: int) -> None:
     page = show(dark=dark, width=width, height=height)

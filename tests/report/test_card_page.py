@@ -80,6 +80,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
         yield show_page
 
 
+@pytest.mark.often("hostile")
 @pytest.mark.parametrize("name", list(PAGES))
 def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
     assert_fits(show(card_page(PAGES[name]())))

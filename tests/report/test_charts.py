@@ -77,6 +77,7 @@ def test_names_are_only_text(chart: PageBlock) -> None:
     assert not {name for name in attributes if name.startswith("on")} | attributes & {"style", "href", "src"}
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff")))
 def test_every_name_gives_well_formed_markup(name: str) -> None:
     for chart in every_chart(name):

@@ -133,6 +133,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
         yield show_page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["", HOSTILE])
 def test_nothing_is_wider_than_the_window(show: Any, text: str) -> None:
     assert_fits(show(page(questions(40, text))))
@@ -145,6 +146,7 @@ def visible(tab: Page) -> list[str]:
     return result
 
 
+@pytest.mark.slow
 def test_cards_are_filtered_and_searched(show: Any) -> None:
     tab = show(page(questions()))
     assert len(visible(tab)) == 25

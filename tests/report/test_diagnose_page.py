@@ -212,6 +212,7 @@ def test_signatures_are_listed_once(html: str) -> None:
     assert part.count("task:first.1|data:d.4|model:fake:a-model") == 1
 
 
+@pytest.mark.slow
 def test_several_models_stand_under_their_names() -> None:
     html = diagnose_page([samples.stable(), samples.stable("other")])
     part = section(html, "stability")
@@ -417,6 +418,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
         yield show_page
 
 
+@pytest.mark.often("hostile")
 @pytest.mark.parametrize("name", list(PAGES))
 def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
     assert_fits(show(PAGES[name]()))
@@ -429,6 +431,7 @@ def test_single_answers_and_groups_are_folded(show: Any, html: str) -> None:
     assert page.evaluate("[...document.querySelectorAll('.card')].every((card) => !card.checkVisibility())")
 
 
+@pytest.mark.slow
 def test_arabic_runs_from_right_to_left(show: Any, html: str) -> None:
     page = show(html)
     found = page.evaluate(
@@ -438,6 +441,7 @@ def test_arabic_runs_from_right_to_left(show: Any, html: str) -> None:
     assert {way for text, way in found if text.startswith(("Quel", "설날", "Someone"))} == {"ltr"}
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_links_folds_and_wide_tables(show: Any, html: str) -> None:
     page = show(html, unfold=False, width=360, height=740)
     reached = set()
@@ -452,6 +456,7 @@ def test_the_keyboard_reaches_links_folds_and_wide_tables(show: Any, html: str) 
     assert {"A.", "DIV.scroll", "SUMMARY."} <= reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_numbers_in_bars_can_be_read(show: Any, html: str, dark: bool) -> None:
     page = show(html, dark=dark)
@@ -465,6 +470,7 @@ def test_numbers_in_bars_can_be_read(show: Any, html: str, dark: bool) -> None:
         assert (max(ink, ground) + 0.05) / (min(ink, ground) + 0.05) >= 4.5, pair
 
 
+@pytest.mark.slow
 def test_no_name_of_a_bar_is_broken_on_a_phone(show: Any, html: str) -> None:
     page = show(html, width=360, height=740, touch=True)
     heights = page.evaluate(

@@ -92,6 +92,20 @@ def test_every_kind_of_run_is_here() -> None:
     assert set(DOCUMENTS) == {*KINDS, "board", "compare", "plan", "tiers"}
 
 
+@pytest.mark.often(
+    "bench",
+    "judge-check",
+    "topics",
+    "score",
+    "audit",
+    "people",
+    "build",
+    "collect",
+    "train",
+    "compare",
+    "plan",
+    "tiers",
+)
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_a_document_is_shown_by_every_renderer(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = document_of(kind)

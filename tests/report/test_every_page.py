@@ -70,6 +70,7 @@ CUT_OFF = """[...document.querySelectorAll('body *')].filter((node) => node.chec
 }).map((node) => node.outerHTML.slice(0, 120))"""
 
 
+@pytest.mark.often("score", "train", "judge-check", "audit", "topics", "rate")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_keeps_nothing_from_a_reader_on_paper_or_without_scripts(
     name: str, browser: Browser, tmp_path: Path

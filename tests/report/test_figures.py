@@ -50,6 +50,9 @@ def _only_svg(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "draw", partial(drawing.draw, kinds=("svg",)))
 
 
+@pytest.mark.often(
+    "Intervals1", "GroupedBars", "Amounts", "Curves", "ScoreHistogram", "Radar", "World", "Ranks", "Grid"
+)
 @pytest.mark.usefixtures("_only_svg")
 @pytest.mark.parametrize("block", every_chart(f"$x_1$ {HOSTILE} العربية"), ids=kinds(every_chart("x")))
 def test_a_block_becomes_files(block: PageBlock, tmp_path: Path) -> None:
@@ -64,6 +67,7 @@ def test_a_block_becomes_files(block: PageBlock, tmp_path: Path) -> None:
     assert {path.parent for path in names.values()} == {tmp_path}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_only_svg")
 def test_names_are_of_the_section_and_the_title_each_once(tmp_path: Path) -> None:
     first, second = every_chart("a/../b")[3], every_chart("العربية")[3]
@@ -80,6 +84,7 @@ def test_the_numbers_of_a_chart_are_plain() -> None:
     assert chart.data() == [["name", "value", "low", "high", "n", "unscored"], ["x", 0.5, 0.4, 0.6, 30, 0]]
 
 
+@pytest.mark.slow
 def test_the_same_chart_gives_the_same_files(tmp_path: Path) -> None:
     first, second = (write(every_chart("x")[:1], [], tmp_path / name) for name in "ab")
     assert [path.suffix for path in first] == [".svg", ".pdf", ".csv"]
@@ -109,6 +114,7 @@ def texts_of(svg: Path) -> list[str]:
     return [word for word in words if word]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_only_svg")
 @pytest.mark.parametrize("width", [3.03, pytest.param(6.3, marks=pytest.mark.slow)])
 def test_a_figure_is_as_wide_as_the_column(tmp_path: Path, width: float) -> None:
@@ -172,6 +178,7 @@ def test_a_file_of_names_that_cannot_be_read(tmp_path: Path, text: str, problem:
         figures.read_names(tmp_path / "names.toml")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_only_svg")
 def test_ticks_are_round_and_have_one_minus_sign(tmp_path: Path) -> None:
     histogram = ScoreHistogram("scores", counts={"wrong": [3, 2, 1]}, edges=[-5, -2, 0, 1])

@@ -200,6 +200,7 @@ def test_no_best_is_named_among_equals() -> None:
     assert "is shown first, but others have the same share without issues." in top
 
 
+@pytest.mark.often("others2-The best is \\u2068b\\u2069.")
 @pytest.mark.parametrize(
     ("others", "sentence"),
     [
@@ -263,6 +264,7 @@ def test_without_kinds_there_is_one_number_in_a_cell_and_one_map() -> None:
     assert "Kind" not in section(html, "answers").split("</div>")[0]
 
 
+@pytest.mark.slow
 def test_recall_and_f1_name_their_k() -> None:
     html = page_of(four(), Counting(k=4))
     result = cells(html, "Other figures").popitem()[1]
@@ -271,6 +273,7 @@ def test_recall_and_f1_name_their_k() -> None:
     assert "Recall" not in words(section(page_of(four()), "numbers"))
 
 
+@pytest.mark.slow
 def test_without_a_judge_there_is_only_the_surface() -> None:
     unjudged_pairs = [(reply, about.model_copy(update=UNJUDGED)) for reply, about in pairs(60)]
     html = page_of(unjudged_pairs, SURFACE)
@@ -296,6 +299,7 @@ def large_page() -> str:
     return page_of(pairs(200))
 
 
+@pytest.mark.slow
 def test_every_figure_has_a_map_for_each_kind() -> None:
     html = section(large_page(), "languages")
     assert re.findall(r"Figure (\d+)", words(html)) == ["2", "7", "8", "9", "11", "12", "13", "15"]
@@ -452,6 +456,7 @@ def test_more_answers_than_a_page_holds(monkeypatch: pytest.MonkeyPatch) -> None
     assert {re.findall(r'data-run="(\d)"', card)[0] for card in cards(html)} == {"0", "1"}
 
 
+@pytest.mark.slow
 def test_what_is_dropped_on_the_way_would_not_have_been_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "ANSWERS", 30)
     result = pairs(30, ("a", "b"))
@@ -460,6 +465,7 @@ def test_what_is_dropped_on_the_way_would_not_have_been_shown(monkeypatch: pytes
     assert page_of(result) == trimmed
 
 
+@pytest.mark.slow
 def test_a_page_of_long_answers_stays_within_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "SIZE", 200_000)
     long = [good(answer(i, answer="word " * 2000)) for i in range(200)]
@@ -577,6 +583,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
         yield show_page
 
 
+@pytest.mark.often("hostile")
 @pytest.mark.parametrize("name", list(PAGES))
 def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
     assert_fits(show(made(name)))
@@ -598,6 +605,7 @@ def visible(page: Page) -> list[str]:
     return result
 
 
+@pytest.mark.slow
 def test_cards_are_filtered_searched_and_shown_in_chunks(show: Any) -> None:
     page = show(page_of(pairs(44, ("a", "b"))))
     assert len(visible(page)) == 25

@@ -154,6 +154,7 @@ def test_headline_table() -> None:
     assert f"(adjusted p < 0.05). Unscored: {BEST}: 2 answers could not be parsed, 1" in " ".join(lines)
 
 
+@pytest.mark.slow
 def test_the_advice_is_at_the_top_of_the_page_and_the_last_printed() -> None:
     lines = ["judge <b>: useful here", "other: too few pairs to tell"]
     meta = made_up(advice=[Advice(metric="m", verdict="useful", line=line) for line in lines])
@@ -302,6 +303,7 @@ def test_all_sections_in_order_and_the_navigation_leads_to_them() -> None:
     assert re.findall(r'<a href="#(\w+)"', html) == SECTIONS
 
 
+@pytest.mark.often("changes0-absent0", "changes1-absent1", "changes2-absent2")
 @pytest.mark.parametrize(
     ("changes", "absent"),
     [
@@ -524,11 +526,13 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
         yield lambda meta, **window: show_page(meta_page(meta), **window)
 
 
+@pytest.mark.often("hostile")
 @pytest.mark.parametrize("meta", [made_up(), many(), bare(), hostile()], ids=["full", "many", "bare", "hostile"])
 def test_nothing_is_wider_than_the_window(show: Any, meta: Meta) -> None:
     assert_fits(show(meta))
 
 
+@pytest.mark.slow
 def test_sizes_and_colours_come_from_the_style_sheet(show: Any) -> None:
     page = show(made_up())
     styles = page.evaluate(
@@ -539,6 +543,7 @@ def test_sizes_and_colours_come_from_the_style_sheet(show: Any) -> None:
     assert len({str(style) for style in styles}) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_shade_of_a_heatmap_is_readable(show: Any, dark: bool) -> None:
     values = [i / 10 for i in range(-10, 11)]
@@ -559,6 +564,7 @@ def test_every_shade_of_a_heatmap_is_readable(show: Any, dark: bool) -> None:
     assert len(seen) == len(values)
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_links_folds_and_wide_tables(show: Any) -> None:
     page = show(made_up(), width=360, height=740)
     reached = set()
@@ -568,6 +574,7 @@ def test_the_keyboard_reaches_links_folds_and_wide_tables(show: Any) -> None:
     assert {"A.", "DIV.scroll", "SUMMARY."} <= reached
 
 
+@pytest.mark.slow
 def test_a_wide_table_scrolls_under_the_names_of_its_rows(show: Any) -> None:
     page = show(many(), width=360, height=740, touch=True)
     left = page.evaluate(

@@ -68,6 +68,7 @@ def test_a_weak_verdict_says_whether_there_was_evidence() -> None:
         assert read_markup(page([(sample, shown)], title="t")).only(".weak").text == words
 
 
+@pytest.mark.slow
 def test_weak_verdicts_are_marked_and_counted_at_the_top() -> None:
     reason = "without evidence it guesses <b>"
     weak = [

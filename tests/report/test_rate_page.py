@@ -83,6 +83,7 @@ def test_a_study_without_ratings_has_a_page_too() -> None:
     assert "Mean rating" not in words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_page_fits_a_window(browser: Browser, tmp_path: Path, width: int) -> None:
     path = tmp_path / "rate.html"

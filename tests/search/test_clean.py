@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mores.search.clean import clean, evidence, web_address
 
 
+@pytest.mark.slow
 @given(st.text(max_size=300), st.integers(1, 100))
 def test_cleaned_text_is_short_visible_and_stays_as_it_is(text: str, longest: int) -> None:
     cleaned = clean(text, longest)

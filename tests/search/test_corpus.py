@@ -232,6 +232,7 @@ def test_a_part_of_a_country_falls_back_to_the_country(tmp_path: Path) -> None:
     assert result.evidence[0].text == rows["a"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "without", "with_region"),
     [

@@ -62,9 +62,8 @@ def test_the_licence_credits_every_source() -> None:
         assert f"CC-{credit[1]}-4.0" == datasets.source(name).licence
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name == "blend" else []) for name in sorted(FREE)]
-)
+@pytest.mark.often("candle")
+@pytest.mark.parametrize("name", sorted(FREE))
 def test_no_sentence_of_a_source_is_copied(name: str, facts: list[dict[str, Any]]) -> None:
     if not (REAL / name).is_dir():
         pytest.skip(f"no {name} in the shared data; set MORES_SHARED_DATA to a folder that has it")
@@ -74,6 +73,7 @@ def test_no_sentence_of_a_source_is_copied(name: str, facts: list[dict[str, Any]
     assert not [fact["text"] for fact in facts if plain(fact["text"]) in sentences]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["culturalbench", "calmqa"])
 def test_no_fact_answers_a_question_of_a_benchmark(name: str, facts: list[dict[str, Any]]) -> None:
     from tools.facts import Fact, answering

@@ -78,6 +78,7 @@ def test_a_word_is_known_by_its_other_forms(language: str, known: str, text: str
     assert Glossary(language, {spelled(known, language)[0]: "bread"}).gloss(text) == expected
 
 
+@pytest.mark.slow
 def test_the_file_has_every_language_and_only_english_glosses() -> None:
     assert FILE.stat().st_size < 5_000_000
     with ZipFile(FILE) as archive:

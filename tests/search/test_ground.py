@@ -93,6 +93,7 @@ def test_a_long_query_has_the_beginnings_of_both() -> None:
     assert query_of(short).text.split().count("say") == 249  # 996 characters are left after "ask "
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS)
 def test_a_query_is_one_line_of_bounded_length(instruction: str, text: str) -> None:
     query = query_of(Sample(id="a", instruction=instruction * 40, text=text * 40)).text

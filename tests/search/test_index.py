@@ -66,6 +66,7 @@ def test_what_shares_no_word_is_not_found(tmp_path: Path) -> None:
     assert [place for place, _ in hits(index, "TEA, coffee!", 1)] == [0]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 30))
 def test_the_same_as_the_reference(seed: int, size: int, k: int) -> None:
     draw = random.Random(seed)

@@ -37,6 +37,7 @@ TEXTS = st.text(st.characters() | st.just("\ud83d"), max_size=20)
 QUERIES = st.lists(st.builds(Query, TEXTS, st.sampled_from([None, "en", "zh-TW"]), st.sampled_from([None, "FJ"])))
 
 
+@pytest.mark.slow
 @given(QUERIES, st.integers(1, 10))
 def test_a_round_trip(queries: list[Query], k: int) -> None:
     with TemporaryDirectory() as folder:

@@ -143,6 +143,7 @@ def test_a_path_means_a_corpus(name: str, meant: str, tmp_path: Path, monkeypatc
     assert search_or_corpus(name) == meant
 
 
+@pytest.mark.slow
 def test_the_package_loads_no_backend() -> None:
     code = "import sys, mores.search; print([m for m in sys.modules if m.startswith('mores.search.')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

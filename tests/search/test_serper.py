@@ -140,6 +140,7 @@ def test_what_does_not_pass_is_a_failure_after_all_tries() -> None:
     assert len(server.bodies) == 4
 
 
+@pytest.mark.slow
 def test_an_outage_is_waited_for_by_the_clock() -> None:
     first: list[float] = []
 
@@ -259,6 +260,7 @@ def test_hostile_results_are_cleaned() -> None:
     assert len(piece.text) == 2000
 
 
+@pytest.mark.slow
 def test_cancelling_ends_the_calls_at_once() -> None:
     async def ask(server: Server) -> None:
         search = Serper(False, server.url, QUICK)

@@ -42,6 +42,7 @@ def test_the_javascript_client_shows_errors_and_spans_in_any_script(serve: Serve
     assert (wrong.returncode, "answered 401" in err) == (1, True)
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_javascript_client_waits_where_the_service_is_busy(serve: Serve, held: Held) -> None:
     address = serve(held, store=None, bounds=Bounds(max_waiting=3, max_batch=3))
@@ -55,6 +56,7 @@ def test_the_javascript_client_waits_where_the_service_is_busy(serve: Serve, hel
     assert {"1: -1", "2: -1", "3: -1"} < set(out.splitlines())
 
 
+@pytest.mark.slow
 @needs_node
 def test_the_javascript_client_works_through_a_link_and_names_a_service_that_is_not_there(
     serve: Serve, tmp_path: Path
@@ -69,6 +71,7 @@ def test_the_javascript_client_works_through_a_link_and_names_a_service_that_is_
     assert (nobody.returncode, "http://127.0.0.1:1 cannot be reached: " in err) == (1, True)
 
 
+@pytest.mark.slow
 @needs_node
 def test_an_answer_with_fewer_judgements_is_a_failure_of_the_javascript_client() -> None:
     judged = b'{"sample_id": "1", "failure": null, "score": 1, "report": {"errors": []}}\n'
@@ -84,6 +87,7 @@ def test_an_answer_with_fewer_judgements_is_a_failure_of_the_javascript_client()
     assert "stopped before 1 of 2 texts were judged" in err
 
 
+@pytest.mark.slow
 @needs_curl
 def test_the_shell_client_streams_a_file(serve: Serve, tmp_path: Path) -> None:
     address = serve("fake:clean", keys=[KEY])

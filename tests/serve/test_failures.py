@@ -50,6 +50,7 @@ MOODS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mood", "blame"), MOODS)
 def test_a_judge_that_never_worked_yields_failures_and_accepts_texts(
     serve: Serve, caplog: pytest.LogCaptureFixture, mood: Exception, blame: str
@@ -90,6 +91,7 @@ def test_a_judge_that_stops_working_is_opened_again(serve: Serve, monkeypatch: p
     assert ask(address, {"text": "b"}).json["failure"] is None
 
 
+@pytest.mark.often("402")
 @pytest.mark.parametrize("status", [301, 307, 401, 402, 403, 404, 500])
 def test_bad_texts_of_one_client_do_not_touch_another(serve: Serve, status: int) -> None:
     async def picky(server: Server, request: web.Request) -> web.StreamResponse:
@@ -148,6 +150,7 @@ def test_clients_see_neither_the_address_nor_the_errors_of_a_server(
     assert [signatures[1]["model"], signatures[2]["evidence"]] == ['openai:x{"top_k":7}', "serper"]
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_makes_it_unready_until_it_is_back(serve: Serve) -> None:
     first = Server(latency=0.01)
     first.start()
@@ -163,6 +166,7 @@ def test_a_server_that_stops_makes_it_unready_until_it_is_back(serve: Serve) -> 
         assert ask(address, {"text": "c"}).json["failure"] is None
 
 
+@pytest.mark.slow
 def test_what_is_late_is_a_failure_and_what_was_in_time_is_not(serve: Serve, held: Held) -> None:
     address = serve(held, bounds=Bounds(deadline=2.0))
     got = ask(address, [TEXTS[0], {"id": "s", "text": "A slow text."}]).json
@@ -178,6 +182,7 @@ def test_a_search_that_fails_is_the_same_failure_as_in_a_run(serve: Serve) -> No
     assert b"mores_texts_waiting 0" in ask(address, path="/metrics").body
 
 
+@pytest.mark.often("stream")
 @pytest.mark.parametrize("headers", [{}, LINES], ids=["whole", "stream"])
 def test_a_client_that_goes_takes_its_texts_along(serve: Serve, held: Held, headers: dict[str, str]) -> None:
     address = serve(held, store=None)
@@ -219,6 +224,7 @@ def test_one_key_cannot_take_the_whole_queue(serve: Serve, held: Held) -> None:
             until(lambda: b"mores_texts_waiting 4" in ask(address, path="/metrics", **second).body)
 
 
+@pytest.mark.slow
 def test_a_client_that_fills_the_queue_does_not_shut_out_another(serve: Serve, held: Held) -> None:
     keys = ["first-key-0123456789", "second-key-0123456789"]
     address = serve(held, store=None, keys=keys, bounds=Bounds(max_waiting=6, max_batch=6))
@@ -235,6 +241,7 @@ def test_a_client_that_fills_the_queue_does_not_shut_out_another(serve: Serve, h
             assert not held.free.is_set()
 
 
+@pytest.mark.slow
 def test_texts_that_never_end_delay_those_of_their_own_client_alone(serve: Serve, held: Held) -> None:
     keys = ["first-key-0123456789", "second-key-0123456789"]
     address = serve(held, store=None, keys=keys)

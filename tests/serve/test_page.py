@@ -92,6 +92,7 @@ def test_the_page_describes_the_api_and_loads_nothing_from_elsewhere(serve: Serv
     assert "fake:clean" not in html
 
 
+@pytest.mark.slow
 def test_the_page_of_a_service_with_keys_asks_for_one_and_needs_none_itself(serve: Serve) -> None:
     got = ask(serve("fake:clean", keys=[KEY]), path="/")
     assert got.status == 200
@@ -101,6 +102,7 @@ def test_the_page_of_a_service_with_keys_asks_for_one_and_needs_none_itself(serv
     assert KEY.encode() not in got.body
 
 
+@pytest.mark.slow
 def test_a_text_is_judged_and_its_error_marked_also_where_the_service_is_mounted(
     visit: Callable[..., Page], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -159,6 +161,7 @@ def test_a_text_that_is_not_checked_is_never_shown_as_free_of_errors(serve: Serv
     assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
 
 
+@pytest.mark.slow
 def test_a_busy_service_says_when_to_try_again_and_checking_can_be_stopped(
     serve: Serve, held: Held, visit: Callable[..., Page]
 ) -> None:

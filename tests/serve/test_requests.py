@@ -49,6 +49,7 @@ def test_what_is_wrong_with_a_request_is_said_with_the_place_and_the_fix(serve: 
     assert b'mores_requests_total{status="422"} 8' in ask(address, path="/metrics").body
 
 
+@pytest.mark.slow
 def test_load_balancers_may_ask_for_the_state_alone(serve: Serve) -> None:
     address = serve("fake:clean", keys=[KEY])
     for path in ("/health", "/ready"):
@@ -105,6 +106,7 @@ def test_bounds_that_cannot_work_are_refused() -> None:
         Bounds(deadline=0)
 
 
+@pytest.mark.slow
 def test_an_app_whose_lifespan_does_not_run_says_so(tmp_path: Path) -> None:
     from fastapi import FastAPI
 
@@ -115,6 +117,7 @@ def test_an_app_whose_lifespan_does_not_run_says_so(tmp_path: Path) -> None:
         assert (got.status, "its lifespan must run" in got.json["detail"]) == (503, True)
 
 
+@pytest.mark.slow
 def test_the_openapi_document_describes_what_is_sent_and_answered(serve: Serve) -> None:
     document = ask(serve("fake:clean"), path="/openapi.json").json
     assert "security" not in str(document)
@@ -131,6 +134,7 @@ def test_the_openapi_document_describes_what_is_sent_and_answered(serve: Serve) 
     assert {"200", "400", "408", "413", "415", "422", "429", "503"} == set(score["responses"])
 
 
+@pytest.mark.slow
 def test_metrics_are_in_the_text_format_of_prometheus(serve: Serve) -> None:
     address = serve("fake:first-word")
     ask(address, TEXTS)

@@ -23,6 +23,7 @@ ROWS = [
 DOCUMENTS = [{"text": "Sushi is eaten with the hands or with chopsticks."}, {"text": "Chai ni kinywaji cha Kenya."}]
 
 
+@pytest.mark.often("fake:first-word-facts.jsonl")
 @pytest.mark.parametrize(
     ("model", "facts"),
     [("fake:first-word", ""), ("fake:first-word", "facts.jsonl"), ("fake:broken", ""), ("fake:truncated", "")],
@@ -48,6 +49,7 @@ def test_judgements_are_byte_for_byte_those_of_mores_score(
     assert sorted(streamed.body.splitlines(keepends=True)) == sorted(line + b"\n" for line in expected)
 
 
+@pytest.mark.slow
 def test_a_text_without_an_id_has_its_number(serve: Serve) -> None:
     address = serve("fake:clean")
     got = ask(address, [{"text": "a"}, {"text": "b"}, {"id": 7, "text": "c"}]).json
@@ -55,6 +57,7 @@ def test_a_text_without_an_id_has_its_number(serve: Serve) -> None:
     assert ask(address, {"text": "a"}).json["sample_id"] == "1"
 
 
+@pytest.mark.slow
 def test_a_stream_has_each_judgement_as_soon_as_it_is_there(serve: Serve, held: Held) -> None:
     with send(serve(held), [{"id": "s", "text": "A slow text."}, *TEXTS], **LINES) as connection:
         got = b""

@@ -244,6 +244,7 @@ def _crowd(rng: np.random.Generator, units: int, skill: float) -> np.ndarray[Any
     return np.where(rng.random((3, units)) < skill, truth, noise).astype(np.float64)
 
 
+@pytest.mark.slow
 def test_intervals_of_alpha_and_kappa_hold_the_true_value() -> None:
     rng = np.random.default_rng(1)
     # Two raters agree beyond chance where both were skilled, so the true coefficient is skill².

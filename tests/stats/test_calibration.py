@@ -148,6 +148,7 @@ def test_no_interval_leaves_its_range_or_is_a_point() -> None:
                 assert one.low <= one.value <= one.high, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("levels", "less"), [((0.55, 0.75, 0.95), 0.0), pytest.param((0.65, 0.85, 0.95), 0.3, marks=pytest.mark.slow)]
 )
@@ -163,6 +164,7 @@ def test_the_interval_of_the_calibration_error_holds_it(levels: tuple[float, ...
     assert hits >= 55  # of 60: below that once in 50 times where 95% hold it
 
 
+@pytest.mark.slow
 def test_the_intervals_of_the_error_hold_it_about_as_often_as_they_say() -> None:
     """Confidence 0.8, right with 0.6: the error is 20 points."""
     rng, held = np.random.default_rng(0), 0
@@ -224,6 +226,7 @@ def test_the_noise_of_the_calibration_error_is_taken_off() -> None:
 weighed = st.lists(st.tuples(st.integers(0, 100), st.booleans(), st.integers(0, 4)), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @given(weighed)
 def test_figures_are_those_of_the_statistics(rows: list[tuple[int, bool, int]]) -> None:
     sure, right = np.array([a / 100 for a, _, _ in rows]), np.array([b for _, b, _ in rows])

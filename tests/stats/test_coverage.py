@@ -125,6 +125,7 @@ def test_means_of_values_between_0_and_1(name: str) -> None:
         assert coverage(drawn, np.ones_like(drawn), np.ones_like(drawn), float(np.dot(values, shares))) >= PROMISE
 
 
+@pytest.mark.often("mcc")
 @pytest.mark.parametrize("name", ["balanced_accuracy", "mcc"])
 def test_statistics_of_true_and_false_positives(name: str) -> None:
     """Two samples of 20 have an error, or none; the metric makes nearly no mistakes, or finds half of them."""
@@ -149,6 +150,7 @@ PAIRED: dict[str, Callable[[Floats, Floats], Influenced | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRED)
 @pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_statistics_over_pairs(name: str, times: int) -> None:
@@ -167,6 +169,7 @@ def test_statistics_over_pairs(name: str, times: int) -> None:
         assert held >= PROMISE, (noise, coarse)
 
 
+@pytest.mark.often("0.1-0.9")
 @pytest.mark.parametrize(("clean", "supported"), [(0.1, 0.9), (0.6, 0.05), (0.95, 0.99)])
 def test_products_of_shares(clean: float, supported: float) -> None:
     """S of 20 questions with two like answers to each, of which a judge decides four of five."""
@@ -187,6 +190,7 @@ def test_products_of_shares(clean: float, supported: float) -> None:
     assert np.mean(held) >= PROMISE
 
 
+@pytest.mark.slow
 def test_kappa_where_one_kind_is_frequent() -> None:
     """Two people agree on half of the answers and otherwise by chance; three of four answers are of one kind."""
     names = list("abcdef")

@@ -52,6 +52,7 @@ def test_estimators_are_the_mean_over_every_draw(answers: list[str]) -> None:
     assert np.isnan(found[:, len(answers) :]).all()
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=20))
 def test_more_answers_only_raise_the_best_and_lower_the_worst(pairs: list[tuple[int, int]]) -> None:
     right = np.array([min(pair) for pair in pairs])

@@ -125,6 +125,7 @@ words = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=6)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
+@pytest.mark.slow
 @given(st.lists(words, max_size=4), words, st.lists(words, max_size=4))
 def test_a_word_among_words_is_named(before: list[str], word: str, after: list[str]) -> None:
     text = " ".join([*before, word, *after])

@@ -74,6 +74,7 @@ def test_two_units_by_hand() -> None:
     assert sizes_of([three]) == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow
 def test_no_alignment_is_better_than_the_best() -> None:
     rng = np.random.default_rng(3)
     texts = [draw(rng, 60, people, 3) for people in (2, 3, 3, 4) for _ in range(4)]
@@ -85,12 +86,14 @@ def test_no_alignment_is_better_than_the_best() -> None:
     assert align(texts) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_disorders_are_those_of_another_program() -> None:
     rows = disorders([make(100, SMALL)], samples=100)[0]
     assert rows[0] / rows[1] == pytest.approx(PYGAMMA, rel=1e-6)
     assert np.mean(rows[2::2] / rows[3::2]) == pytest.approx(PYGAMMA_CHANCE, abs=0.09)
 
 
+@pytest.mark.slow
 def test_the_same_marks_are_perfect_and_random_ones_are_chance() -> None:
     same = make(100, [SMALL[0]] * 3)
     assert gamma_of(disorders([same], samples=20).sum(axis=0)) == 1.0

@@ -127,6 +127,7 @@ def test_an_influence_is_how_far_a_little_more_weight_moves_the_value(rows: list
 # -- standard errors ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.often("samples-area", "groups-kendall", "groups-area")
 @each
 @pytest.mark.parametrize("size", [1, 4], ids=["samples", "groups"])
 def test_the_error_is_that_of_the_bootstrap(name: str, size: int) -> None:
@@ -153,6 +154,7 @@ def test_the_error_is_the_spread_over_fresh_samples(name: str) -> None:
 # -- comparisons -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @each
 @pytest.mark.parametrize(
     ("count", "size"),
@@ -168,6 +170,7 @@ def test_equal_metrics_are_called_different_in_one_of_twenty(name: str, count: i
     assert 1 <= significant <= 18  # 7 or 8 expected; more than 18 would be a chance of 1 in 3,000
 
 
+@pytest.mark.slow
 def test_groups_that_are_ignored_are_taken_for_more_than_they_are() -> None:
     """That the test above can fail."""
     p_values = []
@@ -177,6 +180,7 @@ def test_groups_that_are_ignored_are_taken_for_more_than_they_are() -> None:
     assert np.mean(np.array(p_values) < 0.05) > 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.75, *(pytest.param(noise, marks=pytest.mark.slow) for noise in (1.0, 0.6))])
 def test_the_p_value_is_about_that_of_the_permutation_test(noise: float) -> None:
     human, first, second, _ = simulate(150, 5, noise=noise)

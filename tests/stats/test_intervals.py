@@ -129,6 +129,7 @@ def test_differences_reproduce_newcombe_1998_table_2_method_10(
 Unit = st.integers(0, 10).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
+@pytest.mark.slow
 @given(st.lists(Unit, min_size=1, max_size=30))
 def test_any_counts_have_an_interval_around_their_share(units: list[tuple[int, int]]) -> None:
     above, below = np.array(units, dtype=np.float64).T

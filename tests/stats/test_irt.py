@@ -26,6 +26,7 @@ def draw(models: Floats, questions: Floats, seed: int = 0, slopes: float | Float
     return np.asarray(np.random.default_rng(seed).random(p.shape) < p, dtype=np.float64)
 
 
+@pytest.mark.slow
 def test_the_1pl_of_ltm(lsat: Floats) -> None:
     """`rasch(LSAT)` of ltm 1.2: log-likelihood, discrimination, difficulties."""
     model = fit(lsat)
@@ -45,6 +46,7 @@ def test_the_2pl_of_ltm(lsat: Floats) -> None:
     assert [model.deviations[0], model.deviations[-1]] == pytest.approx([0.795, 0.855], abs=0.03)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_repeated_draws() -> None:
     models, questions = np.array([-1.0, 0.0, 0.5, 1.5]), np.random.default_rng(1).normal(0, 1.2, (30, 200))
     scales = [fit_questions(draw(models, row, seed)) for seed, row in enumerate(questions)]
@@ -55,6 +57,7 @@ def test_standard_errors_are_those_of_repeated_draws() -> None:
     assert np.mean([scale.spread for scale in scales]) == pytest.approx(1.2, abs=0.08)
 
 
+@pytest.mark.slow
 def test_abilities_allow_for_missing_answers() -> None:
     """Two equal models, of whom one was asked the easier half: its share is higher, its ability hardly is."""
     questions = np.sort(np.random.default_rng(0).normal(0, 1.5, 800))

@@ -228,6 +228,7 @@ WORDS = st.lists(st.sampled_from(["ab", "cde", "f", "قال", "東京", "วั�
 GAPS = [" ", ", ", "، ", "。", " – ", "\u200b"]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_stray_spaces_and_commas_labels_and_names_change_nothing(data: st.DataObject) -> None:
     words = data.draw(WORDS)
@@ -280,6 +281,7 @@ def draw_texts(rng: np.random.Generator, count: int, copy: float = 0.0) -> list[
     return texts
 
 
+@pytest.mark.slow
 def test_random_marking_agrees_by_chance_only() -> None:
     agreement = span_agreement(draw_texts(np.random.default_rng(0), 1500), resamples=20)
     assert agreement
@@ -291,6 +293,7 @@ def test_random_marking_agrees_by_chance_only() -> None:
     assert agreement.labels.alpha.value == pytest.approx(0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_agreement_of_many_texts() -> None:
     """30 texts, half of them marked alike, against 1,000 of the same kind."""
     whole = span_agreement(draw_texts(np.random.default_rng(1), 1000, copy=0.5), resamples=10)

@@ -163,6 +163,7 @@ WHY = ("at random", "wrong", pytest.param("correct", marks=pytest.mark.slow))
 """`correct` is `wrong` in a mirror."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", WHY)
 @pytest.mark.parametrize("n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (50, 100, 500))])
 def test_shares(n: int, why: str) -> None:
@@ -170,6 +171,7 @@ def test_shares(n: int, why: str) -> None:
         assert coverage(losing([0, 1], [1 - share, share], missing, why), n) >= 0.94, (share, missing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", WHY)
 @pytest.mark.parametrize("n", [20, pytest.param(200, marks=pytest.mark.slow)])
 def test_means_of_ratings(n: int, why: str) -> None:
@@ -179,6 +181,7 @@ def test_means_of_ratings(n: int, why: str) -> None:
         assert coverage(losing(np.linspace(0, 1, 5), shares, missing, why), n) >= 0.93, (shares, missing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("why", "other"),
     [("at random", "at random"), pytest.param("wrong", "wrong", marks=pytest.mark.slow), ("wrong", "correct")],
@@ -195,8 +198,9 @@ def test_paired_differences(n: int, why: str, other: str) -> None:
         assert coverage(pair, n, -1.0) >= 0.94, (first, second, missing)
 
 
+@pytest.mark.often("20-wrong")
 @pytest.mark.parametrize("why", WHY)
-@pytest.mark.parametrize("n", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (100, 500))])
+@pytest.mark.parametrize("n", [20, 100, 500])
 def test_the_same_answers_of_which_one_judge_misses_some(n: int, why: str) -> None:
     for share, missing in product((0.3, 0.6, 0.9), (0.02, 0.1, 0.4)):
         graded, correct = losing([0, 1], [1 - share, share], missing, why), np.array([0, 1, 0, 1])

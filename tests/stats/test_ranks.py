@@ -24,6 +24,7 @@ def test_tau_of_what_is_sure() -> None:
     assert tau_range(first, 0 * first) == (-1.0, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "models", [(0.5, 0.51, 0.52, 0.53, 0.54), pytest.param((0.1, 0.3, 0.5, 0.9, 0.95), marks=pytest.mark.slow)]
 )

@@ -69,6 +69,7 @@ def test_agrees_with_scipy_where_both_look_at_all() -> None:
     assert result.difference == pytest.approx(expected.statistic)
 
 
+@pytest.mark.slow
 def test_sampled_p_values_are_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = np.random.default_rng(5).normal([[0.5], [0.0]], 1, (2, 14))
     exact = compare_means(first, second, permutations=2**14)

@@ -108,6 +108,7 @@ def test_a_matrix_with_missing_values() -> None:
     assert calibrate_ties(human, as_none, ROWS) == result  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @given(samples)
 def test_is_the_best_of_every_epsilon_over_all_pairs(rows: list[tuple[float, float, int]]) -> None:
     human, metric, groups = (list(part) for part in zip(*rows, strict=True)) if rows else ([], [], [])

@@ -65,6 +65,7 @@ def simulate(rng: np.random.Generator, answers: int, worth: float) -> tuple[list
     return ratings, 7 + 2 * (truth + rng.normal(size=answers) / math.sqrt(worth))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("worth", [0.5, 1.0, 4.0])
 def test_a_judge_with_a_known_worth_in_people(worth: float) -> None:
     ratings, judge = simulate(np.random.default_rng(2), 5_000, worth)
@@ -75,6 +76,7 @@ def test_a_judge_with_a_known_worth_in_people(worth: float) -> None:
     assert beside.worth == pytest.approx(worth, rel=0.15)
 
 
+@pytest.mark.slow
 def test_the_intervals_hold_the_truth() -> None:
     """In 60 studies of 120 answers: worth 2 people, correlations 1/2 and √(1/3)."""
     rng = np.random.default_rng(3)

@@ -59,6 +59,7 @@ def test_a_draft_is_on_the_server_before_anything_is_sent(play: Play, browser: B
         other.close()
 
 
+@pytest.mark.slow
 def test_a_draft_without_a_line_is_on_the_device(play: Play, browser: Browser) -> None:
     author = play.person(Role.AUTHOR, "Amina")
     with serving(play.app) as address:
@@ -110,6 +111,7 @@ def test_an_answer_that_comes_too_late_is_shown_and_not_thrown_away(play: Play, 
         page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [LINE, NO_LINE], ids=["with a line", "without"])
 def test_an_answer_to_a_campaign_that_is_closed_meanwhile_stays_with_who_wrote_it(
     play: Play, browser: Browser, line: dict[str, object]
@@ -158,6 +160,7 @@ class Dropping:
         await send({"type": "http.response.body", "body": b"{"})
 
 
+@pytest.mark.slow
 def test_a_reply_that_gets_lost_is_asked_for_again(database: Database, browser: Browser) -> None:
     play = Play(database, "culturalteaming", regions=["Kenya"], verifiers=1, agreeing=1)
     item = waiting_item(play)
@@ -176,6 +179,7 @@ def test_a_reply_that_gets_lost_is_asked_for_again(database: Database, browser: 
 LINE_SAYS = "document.getElementById('offline').textContent"
 
 
+@pytest.mark.slow
 def test_an_answer_waits_until_somebody_whose_session_is_over_has_signed_in_again(play: Play, browser: Browser) -> None:
     item = waiting_item(play)
     verifier = play.person(Role.VERIFIER, "Juma")
@@ -216,6 +220,7 @@ class Gone:
         await send({"type": "http.response.body", "body": b"Bad Gateway"})
 
 
+@pytest.mark.slow
 def test_an_answer_waits_while_a_server_in_front_finds_no_studio(play: Play, browser: Browser) -> None:
     item = waiting_item(play)
     front = Gone(play.app)

@@ -137,6 +137,7 @@ def walk(page: Page, quote: str, *, shift: bool = False) -> None:
         page.press("ArrowLeft" if rtl else "ArrowRight", shift=shift)
 
 
+@pytest.mark.often("en", "ar")
 @pytest.mark.parametrize("language", QUOTES)
 def test_words_that_are_selected_by_mouse_and_by_keyboard_are_the_ones_that_are_sent(
     language: str, desk: Desk, browser: Browser

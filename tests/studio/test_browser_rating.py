@@ -133,6 +133,7 @@ def test_two_people_from_an_invitation_to_the_analysis(database: Database, brows
     assert wins == {KESTREL: 0.5, HERON: 0.5, WREN: 0.0}
 
 
+@pytest.mark.slow
 def test_a_phone_shows_one_answer_at_a_time(database: Database, browser: Browser) -> None:
     play = Play(database, "rating", languages=["sw"], raters=2)
     bring(play, ROW)

@@ -615,6 +615,7 @@ def check_claims(script: Script) -> None:
     script.check(files)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "chosen",
     [pytest.param(each, id=each.kind, marks=[pytest.mark.slow] * (each in (Msqa, Culturall))) for each in SCRIPTS],

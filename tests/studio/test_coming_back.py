@@ -90,6 +90,7 @@ def test_sending_an_item_twice_is_the_same_as_once(play: Play) -> None:
     assert play.read(item).stage == "verify"
 
 
+@pytest.mark.slow
 def test_what_people_tell_the_organiser_is_shown_and_can_be_had_as_a_table(play: Play) -> None:
     item = waiting_item(play)
     verifier = play.person(Role.VERIFIER, "Juma")
@@ -141,6 +142,7 @@ def test_a_personal_link_and_a_printed_code_bring_the_same_person_back(play: Pla
     assert printed.send("/login", code=code).status_code == 422, "a new code ends the old one"
 
 
+@pytest.mark.slow
 def test_a_link_for_several_gives_everybody_a_way_back_of_their_own(play: Play) -> None:
     token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=2)
     people = [Player(play.browser(), play) for _ in range(2)]
@@ -159,6 +161,7 @@ def test_a_link_for_several_gives_everybody_a_way_back_of_their_own(play: Play) 
     assert len(play.members()) == 3
 
 
+@pytest.mark.often("2")
 @pytest.mark.parametrize("uses", [1, 2])
 def test_joining_sent_twice_is_joining_once(play: Play, uses: int) -> None:
     token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=uses)
@@ -179,6 +182,7 @@ def test_joining_sent_twice_is_joining_once(play: Play, uses: int) -> None:
     assert len(play.members()) == 2 + uses, "the same name is not the same person, but by a link of one's own"
 
 
+@pytest.mark.slow
 def test_in_a_crowd_a_common_network_says_nothing(play: Play) -> None:
     token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=100)
     for number in range(MOST_ALIKE + 5):
@@ -190,6 +194,7 @@ def test_in_a_crowd_a_common_network_says_nothing(play: Play) -> None:
     assert set(named) == {"name", "browser", "time"}, "the first of all is among them"
 
 
+@pytest.mark.slow
 def test_joins_that_look_alike_are_shown_until_the_organiser_settles_them(play: Play) -> None:
     token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=5)
     for name in ("Juma", "JUMA", "Wanjiku"):

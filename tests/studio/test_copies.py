@@ -51,6 +51,7 @@ def test_easy_items_and_poor_judges_are_nothing(rows: list[str]) -> None:
     assert find(rows) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("popular", [5.0, 0.3])
 def test_chance_points_out_hardly_anybody(popular: float) -> None:
     chance = np.random.default_rng(1)

@@ -67,6 +67,7 @@ def test_a_sample_is_checked_by_someone_who_neither_wrote_nor_reviewed_it(play: 
     assert list(read_items(play.database, play.campaign)) == every
 
 
+@pytest.mark.slow
 def test_a_second_draw_goes_on_and_nothing_is_drawn_twice(play: Play) -> None:
     author, peer = play.person(Role.AUTHOR, "Amina"), play.person(Role.AUTHOR, "Juma")
     items = accepted(author, peer, 3)

@@ -93,6 +93,7 @@ def review(reviewer: Player, item: str, **values: Any) -> None:
     assert "done=" in str(page.url), page.text
 
 
+@pytest.mark.slow
 def test_from_an_invitation_to_a_benchmark_that_runs(
     database: Database, models: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -171,6 +172,7 @@ def test_an_easy_item_is_made_harder_and_measured_again(database: Database, mode
     assert hard.results["measure"]["challenging"] is True
 
 
+@pytest.mark.slow
 def test_an_easy_item_may_be_left_and_goes_on(database: Database, models: dict[str, Any], tmp_path: Path) -> None:
     yes = script(tmp_path / "yes.jsonl", Please_evaluate="1")
     play = play_with(database, models | {"judge": yes})
@@ -212,6 +214,7 @@ def test_the_organiser_decides_where_a_model_talks_nonsense(
     assert count_items(CulturallTally(play.campaign.settings), [decided]).challenging.total == 0
 
 
+@pytest.mark.slow
 def test_what_is_asked_again_reaches_the_model_though_its_nonsense_was_kept(
     database: Database, models: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -256,6 +259,7 @@ def test_an_organiser_sets_topics_and_the_rule_on_a_page(database: Database) -> 
     assert "Belief" not in page
 
 
+@pytest.mark.slow
 def test_the_demo_has_items_of_many_languages_in_all_states(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +285,7 @@ def test_the_demo_has_items_of_many_languages_in_all_states(
             assert not (create_form(campaign.settings, item).check or dict)({"excerpt": "", **item.content})
 
 
+@pytest.mark.slow
 def test_without_models_items_go_on_and_say_that_they_are_not_measured(database: Database) -> None:
     play = play_with(database, {})
     author, peer = play.person(Role.AUTHOR, "Amina"), play.person(Role.AUTHOR, "Juma")
@@ -299,6 +304,7 @@ def test_without_models_items_go_on_and_say_that_they_are_not_measured(database:
     assert play.read(item).status is ItemStatus.ACCEPTED
 
 
+@pytest.mark.slow
 def test_a_reviewers_revision_is_the_new_version_that_is_exported(database: Database, models: dict[str, Any]) -> None:
     play = play_with(database, models)
     author, peer = play.person(Role.AUTHOR, "Amina"), play.person(Role.AUTHOR, "Juma")
@@ -322,6 +328,7 @@ def test_a_reviewers_revision_is_the_new_version_that_is_exported(database: Data
     assert "Juma" not in author.open(f"/items/{item}").text
 
 
+@pytest.mark.slow
 def test_a_rejected_item_is_not_exported(database: Database) -> None:
     play = play_with(database, {})
     author, peer = play.person(Role.AUTHOR, "Amina"), play.person(Role.AUTHOR, "Juma")
@@ -357,6 +364,7 @@ def test_a_model_drafts_from_a_document_and_the_author_takes_it_over(
     assert play.read(item).stage == "measure"
 
 
+@pytest.mark.slow
 def test_inspiration_is_others_accepted_items_in_english_for_authors_only(
     database: Database, models: dict[str, Any]
 ) -> None:
@@ -386,6 +394,7 @@ def test_inspiration_is_others_accepted_items_in_english_for_authors_only(
     assert teaming.person(Role.AUTHOR, "Zoe").open("/inspiration").status_code == 404
 
 
+@pytest.mark.slow
 def test_no_inspiration_where_the_organiser_wants_none(database: Database, models: dict[str, Any]) -> None:
     play = play_with(database, models, inspiration=False)
     amina, juma = play.person(Role.AUTHOR, "Amina"), play.person(Role.AUTHOR, "Juma")
@@ -395,6 +404,7 @@ def test_no_inspiration_where_the_organiser_wants_none(database: Database, model
     assert "wedding night" not in play.person(Role.AUTHOR, "Ines", "Spain", "Spanish").open("/inspiration").text
 
 
+@pytest.mark.slow
 def test_after_the_pilot_the_organiser_lets_an_author_go_on(database: Database) -> None:
     play = play_with(database, {}, pilot=2)
     author, other = play.person(Role.AUTHOR, "Amina"), play.person(Role.AUTHOR, "Juma")

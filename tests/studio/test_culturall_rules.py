@@ -434,6 +434,7 @@ def test_authors_see_english_and_nothing_else() -> None:
     assert KIND.inspire(CulturallSettings(title="Ours", inspiration=False), make("review", LABELLED)) is None
 
 
+@pytest.mark.slow
 def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide() -> None:
     flow = Flow("c", KIND.stages(CulturallSettings(title="Ours")))
     author, reviewer = (

@@ -79,6 +79,7 @@ def settings(sources: list[str], out: Path, limit: int = 100) -> DraftSettings:
     return DraftSettings(sources=sources, model=FakeModel("drafts", answer), out=out, limit=limit, store=None)
 
 
+@pytest.mark.slow
 def test_drafts_have_no_duplicates_and_say_what_is_covered(tmp_path: Path) -> None:
     job = open_drafting(settings(put_sources(tmp_path), tmp_path / "drafts.jsonl"))
     done = asyncio.run(job.run())

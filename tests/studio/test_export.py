@@ -123,6 +123,7 @@ def peak_of(database: Database, campaign: Campaign, form: str) -> int:
     return peak
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_small_parts")
 @pytest.mark.parametrize("form", ["csv", "pearmut"])
 def test_the_memory_of_an_export_does_not_grow_with_the_votes(database: Database, form: str) -> None:
@@ -136,6 +137,7 @@ def test_the_memory_of_an_export_does_not_grow_with_the_votes(database: Database
     assert peaks[1] - peaks[0] < 150 * 3000, json.dumps(peaks)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_small_parts")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_memory_of_what_a_kind_gives_does_not_grow_with_its_items(
@@ -152,6 +154,7 @@ def test_the_memory_of_what_a_kind_gives_does_not_grow_with_its_items(
     assert peaks[1] - peaks[0] < 15 * len(known) * 4000, json.dumps(peaks)
 
 
+@pytest.mark.slow
 def test_people_of_other_campaigns_do_not_make_an_export_slower(database: Database) -> None:
     """Whoever acted only elsewhere is not looked for among all events of the campaign."""
     first, other = (Play(database, "culturalteaming", regions=["KE"]).campaign for _ in range(2))

@@ -98,6 +98,7 @@ def test_hostile_texts_in_every_field(database: Database, kind: str) -> None:
         assert Reader(author.open(path).text).problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["marking", "rating"])  # kinds whose forms ask nothing that depends on an answer
 def test_hostile_answers_of_judges(database: Database, kind: str) -> None:
     play = Play(database, kind)

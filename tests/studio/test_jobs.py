@@ -74,6 +74,7 @@ def slow(begun: threading.Event, go_on: threading.Event) -> Mapping[str, store.W
     return {"slow": work}
 
 
+@pytest.mark.often("sqlite")
 @pytest.mark.usefixtures("quick")
 def test_progress_and_cancel(either: Database) -> None:
     campaign = Play(either, "culturalteaming").campaign.id
@@ -197,6 +198,7 @@ def test_the_browser_shows_progress_and_cancels(database: Database, monkeypatch:
     assert "The export is made." in organiser.open(f"/jobs/{made}").text
 
 
+@pytest.mark.often("sqlite")
 def test_processes_share_limits(either: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = SharedLimiter(either, "key"), SharedLimiter(either, "key")
     burst = LIMITS["account"][1]
@@ -276,6 +278,7 @@ def test_a_link_that_is_shown_once_waits_for_figures(database: Database, monkeyp
     assert "/join/" in organiser.send("/invite", role="verifier").text
 
 
+@pytest.mark.often("sqlite")
 def test_a_file_that_nobody_answers_about_is_deleted_after_a_week(either: Database) -> None:
     campaign = Play(either, "culturalteaming").campaign.id
     runner = JobRunner(either, {"import": lambda *_: {ASKS: {}}})
@@ -293,6 +296,7 @@ def test_a_file_that_nobody_answers_about_is_deleted_after_a_week(either: Databa
     assert found == {kept["old"]: ("cancelled", None), kept["new"]: ("asks", b"text")}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
 def test_an_import_is_cancelled_in_chromium(
     database: Database, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

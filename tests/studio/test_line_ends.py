@@ -85,6 +85,9 @@ def texts(value: Any) -> set[str]:
     return {value} if isinstance(value, str) and "\r\n" in value else set()
 
 
+@pytest.mark.often(
+    "marking-csv", "rating-jsonl", "rating-csv", "culturall-jsonl", "msqa-csv", "questions-csv", "translations-csv"
+)
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 @pytest.mark.parametrize("case", CASES)
 def test_imported_texts_are_exported_as_they_were(database: Database, case: str, form: str) -> None:
@@ -129,6 +132,7 @@ def check_files(folder: Path, files: Mapping[str, str], sample: Mapping[str, Any
 DETAILS = {"severity": "major", "type": "x", "explanation": "", "correction": ""}
 
 
+@pytest.mark.slow
 def test_marks_are_of_the_text_that_was_imported(database: Database, tmp_path: Path) -> None:
     play = begin(database, "marking", markers=1, validated=False)
     bring(play, CASES["marking"][1] | PLACE, "csv")

@@ -125,11 +125,17 @@ class Looks(NamedTuple):
     """What people wrote in the demo."""
 
 
-@pytest.fixture(scope="module")
-def looks(demo_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looks]:
+SOME = frozenset({"culturalteaming", "marking"})
+"""The kinds of campaigns at whose screens `make test` looks."""
+
+
+@pytest.fixture(scope="module", params=["some", "all"])
+def looks(
+    request: pytest.FixtureRequest, demo_database: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Looks]:
     database = prepare(shutil.copy(demo_database, tmp_path_factory.mktemp("looks") / "studio.db"), demo=True).database
     studio = app(database, model="none")
-    walk = Walk(studio, database)
+    walk = Walk(studio, database, SOME if request.param == "some" else None)
     with in_marked_language(database):
         screens = walk.all()
     with serving(studio) as address:
@@ -162,7 +168,10 @@ def forget() -> None:
 
 
 @browsing
-@pytest.mark.parametrize("view", [pytest.param(view, marks=[pytest.mark.slow] * (view != "sample")) for view in VIEWS])
+@pytest.mark.often("some-sample")
+@pytest.mark.parametrize(
+    ("looks", "view"), [("some", "sample"), *(("all", view) for view in VIEWS)], indirect=["looks"], scope="module"
+)
 def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
     """As a sample, each kind of page of each role, and those of items in every kind of campaign."""
     width, dark, locale = VIEWS[view]
@@ -212,6 +221,7 @@ def keep_picture(page: Page, path: Path, width: int, tallest: int = TALLEST) -> 
     path.write_bytes(b64decode(picture["data"]))
 
 
+@pytest.mark.often("some")
 @browsing
 def test_shortcuts_and_problems_are_where_people_are(looks: Looks, browser: Browser) -> None:
     screen = next(each for each in looks.screens if each.name.startswith("verifier-culturalteaming-items"))
@@ -240,6 +250,7 @@ def at(looks: Looks, browser: Browser, cookie: str, path: str) -> Page:
     return page
 
 
+@pytest.mark.often("some")
 @browsing
 def test_lists_are_walked_by_arrows_and_letters(looks: Looks, browser: Browser) -> None:
     organiser = next(each for each in looks.screens if each.name.startswith("organiser-"))
@@ -265,6 +276,7 @@ def test_lists_are_walked_by_arrows_and_letters(looks: Looks, browser: Browser) 
         page.close()
 
 
+@pytest.mark.often("some")
 @browsing
 def test_disagreements_are_turned_by_arrows_and_letters(looks: Looks, browser: Browser) -> None:
     organiser = next(each for each in looks.screens if each.name.startswith("organiser-"))
@@ -282,6 +294,7 @@ def test_disagreements_are_turned_by_arrows_and_letters(looks: Looks, browser: B
     assert seen == ["2", "1", "2", "1"]
 
 
+@pytest.mark.often("some")
 def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:
     assert looks.walk.too_long == []
     assert sum(path.stat().st_size for path in STATIC.iterdir()) < 67_000
@@ -293,6 +306,7 @@ def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:
     assert "immutable" not in looks.walk.browser().get("/static/studio.css?v=old").headers["cache-control"]
 
 
+@pytest.mark.often("some")
 def test_every_text_is_translated(looks: Looks) -> None:
     """What is not marked is what somebody wrote."""
     faults = {}
@@ -307,6 +321,7 @@ DONE = ("/logout", "/language", "/open", "/remove", "/decline", "/withdraw", "/e
 """Ends of actions that need no values, and so find nothing wrong with any."""
 
 
+@pytest.mark.often("some")
 def test_what_is_wrong_with_a_form_is_translated(looks: Looks) -> None:
     """Every form of the demo, sent once by each role, empty or with values that nobody can use."""
     wrong = {"uses": "x", "name": "", "nationality": "Kenia, Narnia", "number": "0", "source_1": "x", "sure": ""}

@@ -107,6 +107,7 @@ def test_where_the_stage_is_the_organisers_nobody_takes_it_and_they_decide() -> 
     assert (decided.status, decided.results) == (ItemStatus.ACCEPTED, {"accept": {"fine": True}})
 
 
+@pytest.mark.slow
 def test_a_change_of_the_language_alone_is_a_new_version(database: Database) -> None:
 
     play = Play(database, "culturalteaming", languages=["Swahili", "English"])

@@ -322,6 +322,7 @@ def test_agreement_does_not_depend_on_a_stray_space_and_is_told_from_that_on_typ
     assert KIND.label("mark", {"marks": []}) == "no error"
 
 
+@pytest.mark.slow
 def test_other_commands_read_the_export(play: Play, tmp_path: Path) -> None:
     add(play, {"id": "guests", "text": TEXT, "instruction": "Guests in Mombasa."}, {"id": "b", "text": "Fine."})
     for name in ("Amina", "Juma"):

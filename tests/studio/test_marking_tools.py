@@ -76,6 +76,7 @@ def test_marks_come_back_from_other_tools(path: str, play: Play, tmp_path: Path)
     database.close()
 
 
+@pytest.mark.slow
 def test_label_studio_gets_regions_with_their_answers_and_an_interface_that_names_them(play: Play) -> None:
     files = played(play)
     [first, _] = json.loads(files["label-studio/tasks.json"])

@@ -117,6 +117,7 @@ def test_questions_that_people_skip_may_have_bad_answers() -> None:
         assert mean.whole[0] < 3 < (mean.low or 0)
 
 
+@pytest.mark.slow
 def test_the_page_of_ratings_says_what_is_missing(database: Database) -> None:
     play = play_of(database)
     for role in ("votes", "declines"):

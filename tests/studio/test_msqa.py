@@ -269,6 +269,7 @@ def test_settings_name_each_model_once() -> None:
         settings(models=["one", "one"])
 
 
+@pytest.mark.slow
 def test_a_simulated_campaign_gives_back_what_was_put_in() -> None:
     """Sixty items of known difficulty, with known flaws and objections: each ends where the rules say."""
     ends: dict[str, int] = {}

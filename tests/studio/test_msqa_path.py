@@ -64,6 +64,7 @@ def write(author: Player, **changes: str) -> str:
     return author.item
 
 
+@pytest.mark.slow
 def test_from_an_invitation_to_a_benchmark_that_runs(database: Database, folder: Path) -> None:
     play = play_in(folder, database)
     author = person(play, Role.AUTHOR, "João")
@@ -132,6 +133,7 @@ def test_from_an_invitation_to_a_benchmark_that_runs(database: Database, folder:
     assert answered["item_id"] == item
 
 
+@pytest.mark.slow
 def test_a_model_that_fails_leaves_the_item_waiting_until_the_organiser_acts(database: Database, folder: Path) -> None:
     play = play_in(folder, database)
     checker(folder, quality="It depends.")

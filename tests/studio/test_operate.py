@@ -137,6 +137,7 @@ def test_restore_refuses(tmp_path: Path) -> None:
     assert not (tmp_path / "new.db").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_an_older_copy_is_brought_up_to_date(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     old = tmp_path / "old.db"
@@ -175,6 +176,7 @@ def test_health_says_what_is_wrong(tmp_path: Path, database: Database, monkeypat
         assert "unable to open" in browser.get("/health").text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of files are Linux's here")
 @pytest.mark.usefixtures("database")
 def test_health_notices_a_disk_that_takes_no_more(tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def test_an_instance_organiser_makes_a_campaign_from_a_form_with_errors_by_field
     assert campaign.settings.licence == "CC-BY-4.0", "what is empty has its default"
 
 
+@pytest.mark.slow
 def test_regions_and_languages_are_named_in_the_language_of_the_page(play: Play) -> None:
     organiser = play.organiser()
     page(organiser, "/campaigns/new?kind=marking")
@@ -113,6 +114,7 @@ def known(codes: Iterable[str], read: Callable[[str], str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@pytest.mark.often("ar", "es", "hi", "sw", "zh")
 @pytest.mark.parametrize("locale", list_locales())
 def test_every_region_and_language_that_a_form_names_is_read_again(locale: str) -> None:
     kind, visit = open_kind("marking"), SimpleNamespace(locale=locale)
@@ -165,6 +167,7 @@ def test_settings_are_changed_and_the_campaign_is_closed(play: Play) -> None:
     assert "closed the campaign" in log
 
 
+@pytest.mark.slow
 def test_the_overview_says_what_is_stuck_and_how_far_people_agree(play: Play) -> None:
     item = question(play)
     question(play, "In Ghana, who speaks first?", "GH")
@@ -208,6 +211,7 @@ def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play
     assert "you have decided" in page(organiser, "/disagreements")
 
 
+@pytest.mark.slow
 def test_an_items_life_is_told_in_words_with_changes_marked(play: Play) -> None:
     author = play.person(Role.AUTHOR, "Amina")
     author.open("/new")
@@ -226,6 +230,7 @@ def test_an_items_life_is_told_in_words_with_changes_marked(play: Play) -> None:
     page(organiser, "/items/none/life", 404)
 
 
+@pytest.mark.slow
 def test_people_are_watched_changed_and_removed(play: Play) -> None:
     item = question(play)
     judge(play, item, ["A", "A", "A", "A", "B"])
@@ -270,6 +275,7 @@ def export(organiser: Player, form: str) -> Response:
     return response
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form",
     [pytest.param(form, marks=[pytest.mark.slow] * (form not in ("csv", "folder", "parquet"))) for form in FORMATS],
@@ -299,6 +305,7 @@ def test_exports_are_the_same_again_and_name_nobody(play: Play, form: str) -> No
     assert "exported" in page(organiser, "/audit")
 
 
+@pytest.mark.slow
 def test_tables_hold_every_item_and_vote(play: Play) -> None:
     item = question(play)
     judge(play, item, ["A", "A", "A", "A", "B"])
@@ -311,7 +318,8 @@ def test_tables_hold_every_item_and_vote(play: Play) -> None:
     assert len({row["person"] for row in votes}) == 5
 
 
-@pytest.mark.parametrize("form", ["csv", pytest.param("jsonl", marks=pytest.mark.slow), "label-studio", "pearmut"])
+@pytest.mark.often("pearmut")
+@pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio", "pearmut"])
 def test_what_was_exported_is_imported_again(play: Play, database: Database, form: str) -> None:
     item = question(play, "In Kenya, “what” do guests 💩 get?")
     judge(play, item, ["A", "A", "A", "A", "B"])
@@ -373,6 +381,7 @@ KEPT = "kept and exported; people do not see it"
 WEDDINGS = "Question asked,Country,Model answer,Notes\nWhat is worn?,Kenya,A kanga.,odd\nWho pays?,Kenya,The groom.,\n"
 
 
+@pytest.mark.slow
 def test_columns_have_the_names_that_other_tables_of_mores_may_have(database: Database) -> None:
     """What was read as what is said before anything is imported."""
     play = Play(database, "marking", regions=["Kenya"], languages=["en"])

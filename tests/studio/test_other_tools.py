@@ -89,6 +89,7 @@ def test_a_campaign_and_a_log_that_pearmut_wrote_are_read() -> None:
             read_pearmut(f"{json.dumps(line)}\n{json.dumps(damaged)}\n", "log.jsonl")
 
 
+@pytest.mark.slow
 def test_the_command_line_imports_and_exports(tmp_path: Path) -> None:
     def run(*arguments: str, code: int = 0) -> str:
         options = ["--database", str(tmp_path / "s.db"), *arguments]

@@ -206,6 +206,7 @@ def test_authors_finish_by_writing_and_a_revoked_link_stays_closed(play: Play) -
     assert panel.send("5f03").page.status_code == 409  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("then", ["", "pause"], ids=["closed", "paused"])
 def test_nobody_joins_a_closed_campaign_and_who_has_worked_still_gets_the_code(play: Play, then: str) -> None:
     panel = start(play, uses="5")
@@ -277,6 +278,7 @@ def test_the_address_that_ends_a_place_has_the_code_and_the_id() -> None:
     assert Panel(finish="javascript:alert(1)").link("w") == ""
 
 
+@pytest.mark.often("ID,y")
 @pytest.mark.parametrize("header", ["WorkerId,AssignmentStatus", "participantId,Status", "survey_code,x", "ID,y"])
 def test_lists_of_other_panels_are_read_too(play: Play, header: str) -> None:
     start(play).send("w1")

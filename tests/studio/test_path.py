@@ -5,11 +5,14 @@ from __future__ import annotations
 from io import BytesIO
 from zipfile import ZipFile
 
+import pytest
+
 from mores.studio.records import ItemStatus, Role
 from mores.studio.store.database import Database
 from tests.studio.play import Play
 
 
+@pytest.mark.slow
 def test_from_an_invitation_to_an_exported_question(database: Database) -> None:
     play = Play(database, "culturalteaming", regions=["Kenya"])
     author = play.person(Role.AUTHOR, "Amina")

@@ -132,6 +132,7 @@ def two(
     database.close()
 
 
+@pytest.mark.often("culturalteaming", "marking", "rating")
 def test_pages_show_one_campaign_and_hostile_texts_as_texts(two: Two) -> None:
     visitors = [two.mine.organiser, *(person for person, _ in two.mine.judges.values())]
     visitors += [person for person in two.mine.people.values() if Role.AUTHOR in person.roles][:1]
@@ -147,6 +148,7 @@ def test_pages_show_one_campaign_and_hostile_texts_as_texts(two: Two) -> None:
         assert seen > 2, "hostile texts are shown"
 
 
+@pytest.mark.often("culturalteaming", "marking", "questions", "rating")
 def test_exports_have_one_campaign(two: Two) -> None:
     browser = two.browser(two.mine.organiser)
     for form in FORMATS:
@@ -172,6 +174,7 @@ def test_exports_have_one_campaign(two: Two) -> None:
     assert not re.search(r'(^|,|\n)"?[=+@-]', rows), "no cell is a formula"
 
 
+@pytest.mark.often("culturalteaming", "marking", "msqa", "rating")
 def test_names_and_models_are_for_organisers(two: Two) -> None:
     models = {two.mine.model, *two.mine.campaign.kind.models(two.mine.campaign.settings)}
     organiser = two.browser(two.mine.organiser)

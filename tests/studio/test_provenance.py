@@ -328,6 +328,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     engine.dispose()
 
 
+@pytest.mark.often("sqlite")
 def test_a_database_of_0_2_0_keeps_everything_and_gains_who_judged(old: Database) -> None:
     known = sa.inspect(old.engine).get_table_names()
     before = {table: _count(old, table) for table in known if table != "alembic_version"}

@@ -59,6 +59,7 @@ def exported(play: Play, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_from_the_test_over_the_pilot_to_a_dataset_and_pay(database: Database, tmp_path: Path) -> None:
     pay: dict[str, Any] = {"per_question": 0.65, "per_test": 7.0}
     play = Play(database, "questions", languages=["sw"], pilot=2, **pay)

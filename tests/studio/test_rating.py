@@ -309,6 +309,7 @@ def test_practice_that_cannot_be_answered_is_refused(wrong: dict[str, Any], mess
         read_settings(open_kind("rating"), {"title": "x", "practice": [PRACTICE | wrong]})
 
 
+@pytest.mark.slow
 def test_somebody_who_cannot_judge_gives_the_question_to_another(database: Database) -> None:
     play = play_of(database)
     player = play.person(Role.ANNOTATOR)
@@ -330,6 +331,7 @@ def export_of(play: Play) -> dict[str, str]:
     return {name: archive.read(name).decode() for name in archive.namelist()}
 
 
+@pytest.mark.slow
 def test_from_an_import_to_mores_rate(database: Database, tmp_path: Path) -> None:
     play = play_of(database)
     bring(play, ROW | {"question": "And last?", "type": "agnostic"})
@@ -362,6 +364,7 @@ def test_from_an_import_to_mores_rate(database: Database, tmp_path: Path) -> Non
     assert {(row["annotator"], row["model"], row["rank"]) for row in rows} >= {("p2", HERON, "1"), ("p3", HERON, "2")}
 
 
+@pytest.mark.slow
 @given(text=st.text(min_size=3).map(str.strip).filter(lambda text: len(text) > 2), data=st.data())
 def test_texts_and_marks_come_out_as_they_went_in(text: str, data: st.DataObject, tmp_path_factory: Any) -> None:
     about = item({"m": text})

@@ -18,6 +18,7 @@ from tests.studio.teaming_life import BOSS, QUESTION, flow_of, settings
 from tests.studio.test_teaming_simulated import simulate
 
 
+@pytest.mark.slow
 def test_skills_are_those_that_votes_were_made_with() -> None:
     lottery = random.Random(7)
     skills = {f"p{number}": 0.5 + 0.05 * number for number in range(10)}

@@ -107,6 +107,7 @@ def test_nothing_of_a_refused_action_is_written(database: Database) -> None:
     assert read_events(database, campaign, "i") == before
 
 
+@pytest.mark.often("sqlite")
 def test_an_item_is_what_its_events_add_up_to(database: Database) -> None:
     campaign = campaign_in(database)
     add(database, campaign, "i")
@@ -139,6 +140,7 @@ def test_the_tables_of_the_demo_made_again_on_every_database(database: Database)
     assert contents(database) == before
 
 
+@pytest.mark.often("sqlite")
 def test_every_change_of_an_item_leaves_the_tables_that_its_events_make(database: Database) -> None:
     campaign = campaign_in(database)
     add(database, campaign, "i")
@@ -157,6 +159,7 @@ def test_every_change_of_an_item_leaves_the_tables_that_its_events_make(database
     assert contents(database) == before
 
 
+@pytest.mark.often("sqlite")
 def test_a_person_is_given_what_the_rules_say(database: Database) -> None:
     campaign = campaign_in(database)
     for name in ("first", "second", "third", "fourth"):
@@ -170,6 +173,7 @@ def test_a_person_is_given_what_the_rules_say(database: Database) -> None:
         assert given.id == expected
 
 
+@pytest.mark.often("sqlite")
 def test_who_may_not_judge_an_item_for_a_reason_that_no_query_knows_gets_the_next(database: Database) -> None:
     campaign = campaign_in(database)
     add(database, campaign, "asked")
@@ -198,6 +202,7 @@ def test_a_connection_that_broke_while_nobody_used_it_is_replaced(
     database.close()
 
 
+@pytest.mark.often("sqlite")
 def test_a_vote_replaces_its_draft(database: Database) -> None:
     campaign = campaign_in(database)
     add(database, campaign, "i")
@@ -212,6 +217,7 @@ def test_a_vote_replaces_its_draft(database: Database) -> None:
     assert read_draft(database, campaign, person, "another") == {"comment": ["half a sentence"]}
 
 
+@pytest.mark.often("sqlite")
 def test_items_that_need_the_fewest_answers_come_first_and_only_of_ones_region(database: Database) -> None:
     campaign = campaign_in(database)
     for name, region in (("first", "KE"), ("second", "KE"), ("far", "JP")):
@@ -227,6 +233,7 @@ def _taken(database: Database, campaign: Campaign, item: str, person: Person) ->
     return Cast({"answer": ["A"]})
 
 
+@pytest.mark.often("sqlite")
 def test_what_is_kept_too_long_is_given_to_another(database: Database) -> None:
     campaign = campaign_in(database, verifiers=1, agreeing=1)
     add(database, campaign, "i")
@@ -238,6 +245,7 @@ def test_what_is_kept_too_long_is_given_to_another(database: Database) -> None:
     assert take(database, campaign, verifier(1))
 
 
+@pytest.mark.often("sqlite")
 def test_more_verifiers_in_the_settings_reopen_places(database: Database) -> None:
     campaign = campaign_in(database, verifiers=1, agreeing=1)
     add(database, campaign, "i")
@@ -248,6 +256,7 @@ def test_more_verifiers_in_the_settings_reopen_places(database: Database) -> Non
     assert take(database, changed, verifier(1))
 
 
+@pytest.mark.slow
 def test_items_are_read_in_batches_in_the_order_in_which_they_were_made(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

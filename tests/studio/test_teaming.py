@@ -76,6 +76,7 @@ def test_an_outcome_that_is_certain_ends_it_only_where_the_settings_say_so(
     assert (vote(flow, waiting(flow), answers).status is ItemStatus.OPEN) is open_still
 
 
+@pytest.mark.slow
 def test_early_decisions_are_those_of_all_five() -> None:
     kinds = ["A", "B", "none", "unknown"]
     late, soon = flow_of(settings()), flow_of(settings(early=True))

@@ -76,6 +76,7 @@ def text(player: Player) -> str:
     return unescape(player.page.text)
 
 
+@pytest.mark.slow
 def test_the_author_takes_the_draft_and_plays_until_the_ai_is_beaten(database: Database, ai: str) -> None:
     play = Play(database, "culturalteaming", model=ai, regions=["Kenya"])
     author = play.person(Role.AUTHOR, "Amina")
@@ -244,6 +245,7 @@ def test_questions_are_english_whatever_their_author_speaks_and_about_their_own_
     assert (play.read(item).language, play.read(item).region) == ("en", "UG")
 
 
+@pytest.mark.slow
 def test_many_people_at_once_then_export_and_mores_bench(database: Database, mores: Run, home: Path, ai: str) -> None:
     play = Play(database, "culturalteaming", model=ai, regions=["Kenya"], title="Tea in Kenya")
     authors = [play.person(Role.AUTHOR, f"Author {number}") for number in range(3)]
@@ -296,6 +298,7 @@ def test_many_people_at_once_then_export_and_mores_bench(database: Database, mor
     assert "topic" in json.loads(again.stdout)[0]["by"]
 
 
+@pytest.mark.slow
 def test_the_demo_has_every_state(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mores.studio.demo.all_kinds", lambda: [open_kind("culturalteaming")])
     with database.write() as connection:

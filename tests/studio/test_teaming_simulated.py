@@ -71,6 +71,7 @@ def test_expectations_are_those_of_the_binomial_distribution() -> None:
     assert every - truth == pytest.approx(3 * (0.075**5 + 5 * 0.075**4 * 0.925))
 
 
+@pytest.mark.slow
 def test_five_verifiers_of_known_skill_give_back_the_truths_as_theory_predicts() -> None:
     lottery = random.Random(1)
     skills = {f"p{number}": 0.6 + 0.38 * number / (PEOPLE - 1) for number in range(PEOPLE)}
@@ -85,6 +86,7 @@ def test_five_verifiers_of_known_skill_give_back_the_truths_as_theory_predicts()
     assert sum(correct) > 0.99 * sum(map(bool, accepted))
 
 
+@pytest.mark.slow
 def test_the_papers_rate_of_acceptance_at_the_skill_that_it_implies() -> None:
     """Over 3,000 verified questions gave 1,696: with independent verifiers that is a skill of 72%."""
     skill = next(n / 1000 for n in range(1000) if expected([n / 1000] * 5)[1] >= 1696 / 3000)
@@ -95,6 +97,7 @@ def test_the_papers_rate_of_acceptance_at_the_skill_that_it_implies() -> None:
     check(sum(item.status is ItemStatus.ACCEPTED for item in items), [1696 / 3000] * 600)
 
 
+@pytest.mark.slow
 def test_adaptive_redundancy_is_as_certain_as_it_says_and_saves_votes() -> None:
     lottery = random.Random(5)
     skills = {f"p{number}": 0.6 + 0.38 * number / (PEOPLE - 1) for number in range(PEOPLE)}

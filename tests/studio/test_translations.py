@@ -129,6 +129,7 @@ def play(database: Database) -> Play:
     return Play(database, "culturalteaming", regions=["Kenya"])
 
 
+@pytest.mark.slow
 def test_a_stranger_chooses_by_the_link_the_browser_or_the_footer(play: Play) -> None:
     stranger = Player(play.browser(), play)
 

@@ -315,6 +315,7 @@ def test_each_step_shows_no_more_than_it_should(database: Database) -> None:
     assert "gemma-name" in play.organiser().open(f"/items/{identifier}/life").text
 
 
+@pytest.mark.slow
 def test_three_people_in_english_and_two_elsewhere_decide(database: Database, tmp_path: Path) -> None:
     play = Play(database, "validation")
     german = ROW | {"language": "de", "sample": "s-2", "explanations": {"gemma-name": ""}}

@@ -97,6 +97,7 @@ def test_an_item_that_others_have_stays_as_it_is(play: Play) -> None:
     assert author.send(f"/items/{item}/restore", version="1").status_code == 409
 
 
+@pytest.mark.slow
 def test_exports_have_every_version_also_those_that_were_never_played(play: Play) -> None:
     author, item = begin(play)
     save(author, item, then="submit", question="What does a guest get?", correct=["A", "B"])

@@ -54,6 +54,7 @@ def text(page: Page) -> str:
     return str(page.evaluate("document.querySelector('main').innerText"))
 
 
+@pytest.mark.slow
 def test_the_path_of_the_docs(browser: Browser, tmp_path: Path) -> None:
     start = prepare(tmp_path / "weddings.db")
     table = tmp_path / "answers.csv"

@@ -199,6 +199,7 @@ def test_every_stage_of_every_demo_is_seen_as_others_see_it(demo_database: Path,
     database.close()
 
 
+@pytest.mark.slow
 def test_messages_are_answered_and_read_by_who_wrote_them(play: Play) -> None:
     item = question(play)
     verifier = play.person(Role.VERIFIER, "Wanjiku")
@@ -235,6 +236,7 @@ def test_why_somebody_gives_an_item_back_is_a_message(play: Play) -> None:
     assert organiser.send("/messages/reply", person=juma, item=item, text="x").status_code == 404
 
 
+@pytest.mark.slow
 def test_many_people_are_on_pages_and_found_by_name(play: Play) -> None:
     token = invite(play.database, play.campaign, Role.VERIFIER, play.organiser_id, uses=100)
     for number in range(PAGE + 10):
@@ -252,6 +254,7 @@ def test_many_people_are_on_pages_and_found_by_name(play: Play) -> None:
     assert not re.findall(r">(Person \d\d)</a>", page(organiser, "/people?unusual=1"))
 
 
+@pytest.mark.slow
 def test_the_overview_has_a_target_and_a_forecast(play: Play) -> None:
     organiser = play.organiser()
     organiser.open("/settings")
@@ -290,6 +293,7 @@ def test_items_are_searched(play: Play) -> None:
     assert "what do guests" not in page(organiser, "/items?q=100%25"), "a sign of the database is only a sign"
 
 
+@pytest.mark.slow
 def test_a_pause_has_a_notice_and_keeps_what_tells_people_apart(play: Play) -> None:
     question(play)
     organiser, verifier = play.organiser(), play.person(Role.VERIFIER)

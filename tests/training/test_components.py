@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ def reached(start: str, keys_of: dict[str, set[str]]) -> set[str]:
     return names
 
 
+@pytest.mark.slow
 @given(KEYS_OF)
 def test_names_are_in_the_group_of_what_can_be_reached_and_called_after_its_first(keys_of: dict[str, set[str]]) -> None:
     components = Components()

@@ -64,6 +64,7 @@ def test_as_many_texts_are_correct_as_wrong_and_have_two_to_five_claims() -> Non
     assert set(claims) == {2, 3, 4, 5}
 
 
+@pytest.mark.slow
 def test_what_the_evidence_decides_about_each_claim_is_known() -> None:
     label = {f"Claim {n} is about thing{n}": ("supported", "unknown", "unknown")[n % 3] for n in range(120)}
     golds = [gold for gold in PairSamples(pairs()).train() if gold.maker == "rule:composed"]
@@ -79,6 +80,7 @@ def test_what_the_evidence_decides_about_each_claim_is_known() -> None:
         assert decided.count("none") == len(decided) - len(claims)
 
 
+@pytest.mark.slow
 def test_some_claims_have_no_passage_and_some_sentences_claim_nothing() -> None:
     texts = made()
     assert any(len(passages) < text.count("Claim") for text, passages, _ in texts)

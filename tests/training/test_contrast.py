@@ -37,6 +37,7 @@ def test_numbers_are_changed_in_any_language() -> None:
     assert all(text.startswith("Hii ina kilomita ") and text != "Hii ina kilomita 100." for text in changed)
 
 
+@pytest.mark.slow
 @given(st.text(), st.sampled_from(sorted({language for language, _, _ in CHANGED})))
 def test_a_change_is_one_and_its_span_is_in_the_text(claim: str, language: str) -> None:
     for edit in contrasts(claim, language):

@@ -116,6 +116,7 @@ def test_it_loads_without_the_package_gguf(llama: Path, monkeypatch: pytest.Monk
     assert tokenizer.chat_template
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["llama", "qwen2"])
 def test_texts_become_the_same_tokens(kind: str, tmp_path: Path) -> None:
     """For every Qwen, transformers composes letters and accents first, which llama.cpp does not."""
@@ -186,6 +187,7 @@ def test_weights_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, near: flo
     assert types["blk.0.attn_q.weight"] == {"like-base": "F32"}.get(kind, kind.upper())
 
 
+@pytest.mark.slow
 def test_each_weight_gets_the_type_of_the_base(llama: Path, tmp_path: Path) -> None:
     """A file in Q4_1, unpacked and packed again, is the same file."""
     mixed = tmp_path / "mixed.gguf"
@@ -224,6 +226,7 @@ def test_a_merged_adapter_answers_as_in_transformers(llama: Path, tmp_path: Path
 # -- adapters ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_adapter_answers_as_in_transformers(tiny: Path, tmp_path: Path) -> None:
     adapter = make_adapter(tiny / "base", tmp_path / "adapter")
     export_adapter(adapter, tiny / "base.gguf", tmp_path / "lora.gguf", "f32")
@@ -232,6 +235,7 @@ def test_an_adapter_answers_as_in_transformers(tiny: Path, tmp_path: Path) -> No
     assert [answer.text for answer in answers] != [answer.text for answer in ask(embedded(tiny / "base.gguf"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -279,6 +283,7 @@ def test_an_adapter_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, share:
 # -- differences ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_difference_of_low_rank_is_kept_whole(tiny: Path, tmp_path: Path) -> None:
     tuned = tune(tiny / "base", tmp_path / "tuned", rank=3)
     share = export_difference(tuned, tiny / "base.gguf", tmp_path / "lora.gguf", 3, "f32")
@@ -286,6 +291,7 @@ def test_a_difference_of_low_rank_is_kept_whole(tiny: Path, tmp_path: Path) -> N
     assert_same(ask(embedded(tiny / "base.gguf", tmp_path / "lora.gguf")), ask(HFModel(str(tuned))))
 
 
+@pytest.mark.slow
 def test_norms_go_into_the_maps_that_read_them(llama: Path, tmp_path: Path) -> None:
     tuned = tune(llama / "base", tmp_path / "tuned", rank=1, layernorm=0.1)
     share = export_difference(tuned, llama / "base.gguf", tmp_path / "lora.gguf", 1000, "f32")
@@ -293,6 +299,7 @@ def test_norms_go_into_the_maps_that_read_them(llama: Path, tmp_path: Path) -> N
     assert_same(ask(embedded(llama / "base.gguf", tmp_path / "lora.gguf")), ask(HFModel(str(tuned))))
 
 
+@pytest.mark.slow
 def test_what_is_lost_is_counted(llama: Path, tmp_path: Path) -> None:
     tuned = tune(llama / "base", tmp_path / "tuned", rank=3, embed_tokens=0.01)
     shares = [export_difference(tuned, llama / "base", tmp_path / f"{rank}.gguf", rank) for rank in (1, 2, 3)]

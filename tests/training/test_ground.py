@@ -105,6 +105,7 @@ def parted(golds: list[Gold]) -> tuple[list[Gold], list[Gold]]:
     return [gold for gold in golds if not gold.sample.evidence], [gold for gold in golds if gold.sample.evidence]
 
 
+@pytest.mark.slow
 def test_training_has_every_sample_with_evidence_and_without(made: Made) -> None:
     plain, grounded = parted(read(made.out, "train"))
     before = [record.sample.text for record in read(made.data, "train")]
@@ -235,6 +236,7 @@ def test_reworded_samples_are_sentences_that_cite_sentences(worded: Path, tmp_pa
         assert [error.evidence for error in record.report.errors] == [(number + 1,)] * len(record.report.errors)
 
 
+@pytest.mark.slow
 def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded: Path, tmp_path: Path) -> None:
     ground_dataset(worded, tmp_path / "out")
     before, (_, twice) = read(worded, "train"), parted(read(tmp_path / "out", "train"))
@@ -257,6 +259,7 @@ def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded:
             assert record.item.replace("made-up/", "dish") not in words
 
 
+@pytest.mark.slow
 def test_a_composed_text_cites_the_fact_of_the_part_that_is_wrong(data: Path, tmp_path: Path) -> None:
     text = "At festival f46 people eat dish46. At festival f47 people eat dish900."
     original = {"instruction": "Tell me.", "text": text.replace("dish900", "dish47")}
@@ -272,6 +275,7 @@ def test_a_composed_text_cites_the_fact_of_the_part_that_is_wrong(data: Path, tm
     assert not read(tmp_path / "out", "test-reworded"), "a text of several facts is not reworded"
 
 
+@pytest.mark.slow
 def test_pairs_and_translated_answers_are_added(data: Path, tmp_path: Path) -> None:
     folder = tmp_path / "pairs"
     folder.mkdir()
@@ -320,6 +324,7 @@ def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_meas
         ground_dataset(data, tmp_path / "again", GroundingSettings(pairs=(folder,), untrusted=(untrusted,)))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:
     for name, seed in (("one", 0), ("two", 0), ("other", 1)):
         ground_dataset(data, tmp_path / name, GroundingSettings(seed=seed))

@@ -37,6 +37,7 @@ def test_what_is_supported_or_not_decided_has_no_error() -> None:
             assert bool(gold.report.errors) == (int(gold.item.rpartition("/")[2]) % 3 == 1)
 
 
+@pytest.mark.slow
 def test_half_of_the_pairs_of_a_source_have_an_error() -> None:
     counts = Counter(
         bool(gold.report.errors) for gold in PairSamples(three_labels(300)).train() if gold.maker == "source"

@@ -110,6 +110,7 @@ def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
         read_labelled(data, [tmp_path / "blind"])
 
 
+@pytest.mark.slow
 def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) -> None:
     """Against cross-entropies that transformers' plain model gives."""
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
@@ -153,6 +154,7 @@ def test_a_student_learns_what_only_its_teacher_knows(tmp_path: Path, data: Path
     assert ".taught-24" in str(run.signature)
 
 
+@pytest.mark.slow
 def test_a_teacher_decides_about_what_it_did_not_leave_out(tmp_path: Path, data: Path, base: Path) -> None:
     with JsonlWriter(data / "train.jsonl") as writer:
         for gold in [*dishes(8, source="a"), *dishes(4, seed=1, source="b")]:

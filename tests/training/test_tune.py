@@ -56,6 +56,7 @@ def test_a_report_is_read_as_it_was_written() -> None:
 # -- tokens ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(base)
     wrong, right = dishes(2)
@@ -127,6 +128,7 @@ def test_an_epoch_has_every_example_once() -> None:
 # -- the loss -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_packing_changes_no_loss(base: Path) -> None:
     """The loss of a packed row is the sum of those of its examples, computed by transformers one by one."""
     every = examples(base, dishes(5))
@@ -203,6 +205,7 @@ def test_a_checkpoint_of_something_else_is_refused(base: Path, tmp_path: Path) -
         train(base, tmp_path / "a", RECIPE, dishes(4))
 
 
+@pytest.mark.slow
 def test_weights_in_the_loss_matter(base: Path, tmp_path: Path) -> None:
     """With a heavy decision its own loss falls faster than with a light one."""
     _, light = train(base, tmp_path / "light", RECIPE, dishes(8))
@@ -239,6 +242,7 @@ def test_a_model_that_decides_about_sentences_learns_each_decision(base: Path) -
     assert odds == pytest.approx(np.log(wrong / (1 - wrong)), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_decisions_are_those_of_the_next_token(base: Path) -> None:
     register_attention()
     model = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()

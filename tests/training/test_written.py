@@ -19,6 +19,7 @@ def pairs_of(name: str) -> list[ClaimPair]:
     return read_pairs(FOLDER / name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("contrasts", marks=pytest.mark.slow), "written"])
 def test_files_have_their_language_and_each_pair_one_label(name: str) -> None:
     labels: dict[tuple[str, tuple[str, ...]], str] = {}

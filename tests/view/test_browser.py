@@ -64,6 +64,7 @@ def fits(page: Page, address: str) -> bool:
     return bool(room) and all(request.startswith(address) for request in page.requests)
 
 
+@pytest.mark.slow
 def test_a_person_filters_stars_and_compares(browser: Browser, address: str, tmp_path: Path) -> None:
     page = browser.page(width=1280, height=900)
     page.open(address)
@@ -113,6 +114,7 @@ def test_a_person_compares_answers_and_hands_one_to_people(browser: Browser, add
     assert fits(page, address)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("dark", [False, True])
 def test_every_page_fits_its_window(browser: Browser, address: str, width: int, dark: bool) -> None:

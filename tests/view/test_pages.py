@@ -103,6 +103,7 @@ def test_what_texts_say_is_only_text(view: View) -> None:
     assert "The answer is not JSON &lt;b&gt;." in page
 
 
+@pytest.mark.slow
 def test_pages_lead_through_many_texts(view: View, runs: Path) -> None:
     write_run(runs / "many", [judge(number, text=f"Text {number}.") for number in range(1234)])
     client = view()
@@ -117,6 +118,7 @@ def test_pages_lead_through_many_texts(view: View, runs: Path) -> None:
     assert client.get("/run?run=many&page=x").status_code == 200
 
 
+@pytest.mark.slow
 def test_the_first_texts_are_shown_while_the_others_are_read(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TextIndexes, "of", lambda *_args, **_options: None)
     page = TestClient(mores.view_app(runs), HERE).get("/run?run=first").text
@@ -131,6 +133,7 @@ def test_a_run_without_texts_is_shown_and_searched(view: View, runs: Path) -> No
     assert "No text fits" in client.get("/run?run=empty&q=x").text
 
 
+@pytest.mark.slow
 def test_an_index_follows_its_file(view: View, runs: Path) -> None:
     client = view()
     write_run(runs / "first", [judge(9)])
@@ -146,6 +149,7 @@ def test_a_line_that_cannot_be_read_is_named(runs: Path) -> None:
         indexes.of(runs / "first" / "judgements.jsonl", wait=True)
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared_text_by_text(view: View) -> None:
     client = view()
     pair = [("run", "first"), ("run", "deep/second")]
@@ -176,6 +180,7 @@ def test_texts_that_share_only_their_id_are_marked_as_such(view: View, runs: Pat
     assert "only their ids are the same" in page
 
 
+@pytest.mark.slow
 def test_only_runs_of_texts_are_compared(view: View, runs: Path) -> None:
     write_run(runs / "bench", [], kind="bench")
     (runs / "bench" / "judgements.jsonl").unlink()
@@ -209,6 +214,7 @@ def test_stars_and_notes_are_kept_beside_the_run_and_exported(view: View, runs: 
     assert len(list(open_run(runs / "first").records("judgements.jsonl", mores.Judgement))) == 7
 
 
+@pytest.mark.slow
 def test_texts_with_a_star_come_into_a_campaign_of_the_studio(view: View, runs: Path, tmp_path: Path) -> None:
     client = view()
     assert client.post("/handover?run=first", data={}, headers=OWN).status_code == 422  # no text has a star

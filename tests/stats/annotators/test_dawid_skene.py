@@ -94,6 +94,7 @@ def test_an_items_own_votes_do_not_confirm_themselves(votes: list[Triple], symme
         assert label_posterior(fit, own, item) == pytest.approx(row, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(triples, st.permutations([0, 1, 2]))
 def test_names_and_order_do_not_matter(votes: list[Triple], renamed: list[int]) -> None:
     fit = fit_dawid_skene(table_votes(votes, labels=[0, 1, 2]))
@@ -164,6 +165,7 @@ def test_a_biased_person_has_their_own_matrix() -> None:
     assert (np.array(list(fit.best().values())) == truth).mean() > 0.93  # 94% is the most that four such people can do
 
 
+@pytest.mark.slow
 def test_better_than_the_majority_where_skills_differ() -> None:
     gains = []
     for seed in range(20):
@@ -176,6 +178,7 @@ def test_better_than_the_majority_where_skills_differ() -> None:
     assert np.mean(gains) - 3 * np.std(gains) / np.sqrt(len(gains)) > 0.02
 
 
+@pytest.mark.slow
 def test_probabilities_are_calibrated() -> None:
     sure, correct = [], []
     for seed in range(10):

@@ -126,6 +126,7 @@ def test_bad_rules_are_named() -> None:
         Redundancy(threshold=95)
 
 
+@pytest.mark.slow
 def test_votes_are_saved_at_equal_accuracy(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--campaigns", "4", "--items", "100", "--only", "mixed", "--json"]
     monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])

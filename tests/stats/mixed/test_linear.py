@@ -119,6 +119,7 @@ def test_taking_the_system_apart_gives_what_solving_it_at_once_gives(monkeypatch
         assert apart.deviance(thetas)[1][n] == pytest.approx((up - down) / 2e-5, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_random_slopes_agree_with_r() -> None:
     """Of ordinal's clmm() and of lmer(); six people see two models of ten questions differently.
 

@@ -224,6 +224,7 @@ def test_levels_within_levels_are_eliminated_one_by_one(monkeypatch: pytest.Monk
         assert one == pytest.approx(two)
 
 
+@pytest.mark.slow
 def test_a_search_from_some_of_the_rows_ends_at_the_same_maximum() -> None:
     model, data = MODELS["crossed"]
     plain = fit(model, data)
@@ -293,6 +294,7 @@ def test_reversed_ratings_turn_the_signs() -> None:
     )
 
 
+@pytest.mark.often("1000000.0-0.0")
 @pytest.mark.parametrize(("factor", "shift"), [(1e6, 0.0), (1e-6, 0.0), (1.0, 1e5)])
 def test_unit_of_a_covariate_does_not_matter(factor: float, shift: float) -> None:
     data: Data = {**RATINGS, "length": [float(str(v)) * factor + shift for v in RATINGS["length"]]}

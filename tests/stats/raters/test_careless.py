@@ -25,13 +25,14 @@ def search(study: Study, model: MixedModel = NESTED) -> dict[object, Suspicion]:
     return {suspicion.annotator: suspicion for suspicion in suspicions}
 
 
+@pytest.mark.often("random-random", "first-position")
 @pytest.mark.parametrize(
     ("careless", "sign"),
     [
         ("random", "random"),
         ("first", "position"),
-        pytest.param("straight", "straight", marks=pytest.mark.slow),
-        pytest.param("hasty", "fast", marks=pytest.mark.slow),
+        ("straight", "straight"),
+        ("hasty", "fast"),
     ],
 )
 def test_each_kind_of_careless_person_is_found_for_its_reason(careless: Careless, sign: str) -> None:

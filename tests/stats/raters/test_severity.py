@@ -85,6 +85,7 @@ def test_slopes_agree_with_r(name: str, column: str, crossed: Fit) -> None:
     assert slopes.errors[0] == pytest.approx(se, rel=0.05)
 
 
+@pytest.mark.slow
 def test_crossed_people_are_compared_with_everybody(crossed: Fit) -> None:
     severities = annotator_severity(crossed, PEOPLE, "person")
     modes = GOLDEN["crossed"]["modes"]["person"]
@@ -102,6 +103,7 @@ def test_crossed_people_are_compared_with_everybody(crossed: Fit) -> None:
     assert 0 < strict.points_low < strict.points < 4
 
 
+@pytest.mark.slow
 def test_nested_people_are_compared_within_their_language(crossed: Fit) -> None:
     result = fit(MixedModel("rating", ("model", "type"), ("language/annotator",), ORDER), PEOPLE)
     severities = annotator_severity(result, PEOPLE, "language:annotator")
@@ -113,6 +115,7 @@ def test_nested_people_are_compared_within_their_language(crossed: Fit) -> None:
     assert sum(value for value in german if value is not None) == pytest.approx(0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_only_annotator_of_a_language_cannot_be_told_from_it() -> None:
     keep = [n for n in ROWS if PEOPLE["language"][n] != "de" or PEOPLE["annotator"][n] == "a1"]
     data: Data = {key: [values[n] for n in keep] for key, values in PEOPLE.items()}
