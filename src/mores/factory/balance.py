@@ -25,7 +25,7 @@ import numpy as np
 
 from mores.factory.drafts import Stratum, draw_number
 from mores.factory.shortcut import ROUNDS as STEPS
-from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold, see
+from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold
 from mores.factory.split import normalise
 from mores.factory.table import DraftTable
 
@@ -149,7 +149,7 @@ def _pair(ranked: Iterable[_Candidate], busy: bytearray, caliper: int) -> list[i
 
 def see_drafts(drafts: DraftTable, rows: Integers) -> SeenTexts:
     """Return the answers, labels and folds of drafts, as the shortcut audit sees them."""
-    return see(drafts.answers(rows), drafts.correct[rows], drafts.fold[rows])
+    return SeenTexts(drafts.looks[drafts.text[rows]], drafts.correct[rows], drafts.fold[rows])
 
 
 def limit(drafts: DraftTable, chosen: Mapping[Stratum, Integers], *, most: int, seed: int) -> Integers:

@@ -28,13 +28,22 @@ from mores.factory.scratch import NumberFile, open_for
 from mores.types import Record
 
 Integers = npt.NDArray[np.int64]
+Small = npt.NDArray[np.int32]
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xD6E8FEB86659FD93)
 
 
-def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Integers, Integers]:
+_ROW = 32
+"""Bits of a column in a cell, which are after those of its row."""
+
+
+def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Small, Integers]:
     """Return the numbers of the n-grams of each text, one text after the other, and where each begins."""
+    return _in_rows(_ngram_cells(texts, lengths, bits), len(texts))
+
+
+def _ngram_cells(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Integers:
     padded = [f" {text} " for text in texts]
     points = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     text_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
@@ -49,10 +58,16 @@ def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Int
         hashes.append(total[inside])
     mixed = np.concatenate(hashes) * _MIX
     mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX
-    cells = np.sort(np.concatenate(rows) << bits | (mixed >> np.uint64(64 - bits)).astype(np.int64))
+    cells: Integers = np.concatenate(rows) << _ROW | (mixed >> np.uint64(64 - bits)).astype(np.int64)
+    return cells
+
+
+def _in_rows(cells: Integers, count: int) -> tuple[Small, Integers]:
+    """Return the different columns of each of so many rows, one row after the other, and where each begins."""
+    cells.sort()
     cells = cells[np.diff(cells, prepend=-1) > 0]
-    starts = np.searchsorted(cells, np.arange(len(texts) + 1, dtype=np.int64) << bits)
-    return cells & ((1 << bits) - 1), starts
+    starts = np.searchsorted(cells, np.arange(count + 1, dtype=np.int64) << _ROW)
+    return cells.astype(np.int32), starts
 
 
 def count_tokens(texts: Iterable[Iterable[str]]) -> Any:
@@ -101,7 +116,6 @@ class Shortcut(Record):
     n: int
 
 
-Small = npt.NDArray[np.int32]
 _Block = tuple[Small, Small, Small]
 """The number of columns of each of some texts, that of different columns, and these."""
 
@@ -109,7 +123,7 @@ _Block = tuple[Small, Small, Small]
 class ColumnBlock(NamedTuple):
     """Some of the rows of marked columns, as a matrix of ones of the different columns."""
 
-    rows: slice
+    rows: Integers
     ones: Any
     units: Integers
     counts: Small
@@ -141,7 +155,7 @@ class MarkedColumns:
     Columns that the same texts have are there once: most runs of characters are always in the same words.
     """
 
-    def __init__(self, blocks: Iterable[_Block], times: Integers) -> None:
+    def __init__(self, blocks: Iterable[_Block], times: Integers, order: Integers | None = None) -> None:
         self.times = times
         """How many columns are like each of the different ones."""
         self._file = open_for(self)
@@ -151,6 +165,8 @@ class MarkedColumns:
             stored.append(different)
             self._file.write(columns.tobytes())
         self._counts, self._stored = np.concatenate(counts), np.concatenate(stored)
+        self._order = np.arange(len(self._counts)) if order is None else order
+        """The row of each of the texts, which are in any order in the file."""
         most = int(self._counts.max(initial=0))
         self._units = np.array([_UNIT // max(1, math.isqrt(count)) for count in range(most + 1)], np.int64)
         """Of each number of columns."""
@@ -164,18 +180,18 @@ class MarkedColumns:
     def __getitem__(self, at: Integers | Labels) -> MarkedColumns:
         """Return some of the rows, whose places ascend."""
         assert at.dtype == bool or (np.diff(at) > 0).all()
-        chosen = np.zeros(len(self), dtype=bool)
-        chosen[at] = True
-        if chosen.all():
+        is_chosen = np.zeros(len(self), dtype=bool)
+        is_chosen[at] = True
+        if is_chosen.all():
             return self
+        chosen = is_chosen[self._order]
 
         def blocks() -> Iterator[_Block]:
-            for rows, columns in self._blocks():
-                of_rows = chosen[rows]
-                stored = self._stored[rows]
-                yield self._counts[rows][of_rows], stored[of_rows], columns[np.repeat(of_rows, stored)]
+            for some, columns in self._blocks():
+                of_rows, stored = chosen[some], self._stored[some]
+                yield self._counts[some][of_rows], stored[of_rows], columns[np.repeat(of_rows, stored)]
 
-        return MarkedColumns(blocks(), self.times)
+        return MarkedColumns(blocks(), self.times, (np.cumsum(is_chosen) - 1)[self._order[chosen]])
 
     @property
     def width(self) -> int:
@@ -199,7 +215,7 @@ class MarkedColumns:
         return np.repeat(total, self.times)
 
     def _blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.int32]]]:
-        """Yield some rows at a time, and their columns."""
+        """Yield some texts at a time, and their columns."""
         ends = np.cumsum(self._stored, dtype=np.int64)
         first = start = 0
         while first < len(self):
@@ -214,13 +230,13 @@ class MarkedColumns:
         from scipy.sparse import csr_matrix
 
         yield from self._only
-        for rows, columns in () if self._only else self._blocks():
-            counts, starts = self._counts[rows], np.concatenate([[0], np.cumsum(self._stored[rows])]).astype(np.int32)
+        for some, columns in () if self._only else self._blocks():
+            counts, starts = self._counts[some], np.concatenate([[0], np.cumsum(self._stored[some])]).astype(np.int32)
             shape = (len(counts), len(self.times))
             if len(self._ones) < len(columns):  # all parts share them
                 self._ones = np.ones(len(columns), np.int64)
             ones = csr_matrix((self._ones[: len(columns)], columns, starts), shape=shape)
-            part = ColumnBlock(rows, ones, self._units[counts], counts, self.times, len(self._units) - 1)
+            part = ColumnBlock(self._order[some], ones, self._units[counts], counts, self.times, len(self._units) - 1)
             if shape[0] == len(self):
                 self._only.append(part)
             yield part
@@ -247,68 +263,81 @@ def multiply(ones: Any, values: Integers, most: int, times: Integers | None = No
 
 
 class _Marking:
-    """MarkedColumns that are collected text by text; columns that few texts have are left out at the end."""
+    """The columns of texts that are collected one text after the other, in a file."""
 
     def __init__(self, first: int = 0) -> None:
         self._first = first
         self._tokens: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-        self._columns, self._counts = NumberFile(), list[Small]()
+        self._columns, self._starts = NumberFile(), list[Integers]()
 
-    def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
-        """Add some texts with the tokens of each, none twice, and other columns, which are before those of tokens."""
-        known, cells, starts = self._tokens, array("i"), array("q", [0])
+    def add(self, tokens: Iterable[Iterable[str]], others: Integers | None = None) -> None:
+        """Add some texts with the tokens of each, and cells of other columns, which are before those of tokens."""
+        known, numbers, ends = self._tokens, array("q"), array("q", [0])
         for text in tokens:
-            cells.extend(map(known.__getitem__, text))
-            starts.append(len(cells))
-        at = np.array(starts, np.int64)
-        found, before = others or (np.zeros(0, np.int64), np.zeros(len(at), np.int64))
-        columns = np.empty(len(cells) + len(found), np.int32)
-        columns[np.arange(len(cells)) + np.repeat(before[:-1], np.diff(at))] = np.array(cells, np.int32) + self._first
-        columns[np.arange(len(found)) + np.repeat(at[1:], np.diff(before))] = found
+            numbers.extend(map(known.__getitem__, text))
+            ends.append(len(numbers))
+        text_of = np.repeat(np.arange(len(ends) - 1, dtype=np.int64), np.diff(ends))
+        cells = text_of << _ROW | np.asarray(numbers) + self._first
+        columns, starts = _in_rows(cells if others is None else np.concatenate([cells, others]), len(ends) - 1)
         self._columns.add(columns)
-        self._counts.append((np.diff(at) + np.diff(before)).astype(np.int32))
+        self._starts.append(starts)
 
     def ones(self) -> Any:
         """Return what was collected as a matrix of ones, with the columns of the tokens before the others."""
         from scipy.sparse import csr_matrix
 
-        counts, columns = np.concatenate([np.zeros(1, np.int32), *self._counts]), self._columns.together()
+        columns = self._columns.together()
         is_other = columns < self._first
         columns -= self._first
         columns[is_other] += self._first + len(self._tokens)
+        counts = np.concatenate([np.zeros(1, np.int64), *map(np.diff, self._starts)])
         shape = (len(counts) - 1, self._first + len(self._tokens))
-        starts = np.cumsum(counts, dtype=np.int64)
-        return csr_matrix((np.ones(len(columns), np.int8), columns, starts), shape=shape)
+        return csr_matrix((np.ones(len(columns), np.int8), columns, np.cumsum(counts)), shape=shape)
 
-    def marks(self, everywhere: bool) -> MarkedColumns:
-        """Return what was collected, with one more column that every text has if that is wanted."""
-        width, draw = self._first + len(self._tokens), np.random.default_rng(0)
-        totals, sums = np.zeros(width, np.int64), np.zeros((2, width), np.int64)
-        for of_text, columns in zip(self._counts, self._columns, strict=True):
-            totals += np.bincount(columns, minlength=width)
-            for of_column in sums:  # of random numbers of the texts: columns with equal sums are alike
-                drawn = draw.integers(1 << 32, size=len(of_text))
-                of_column += np.bincount(columns, np.repeat(drawn, of_text), width).astype(np.int64)
-        kept = totals >= FEWEST
-        left = np.flatnonzero(kept)
-        left = left[np.lexsort(sums[:, left])]
-        is_new = (np.diff(sums[:, left], prepend=-1) != 0).any(axis=0)
-        is_stored, number = np.zeros(width, bool), np.zeros(width, np.int32)
-        is_stored[left[is_new]], number[left] = True, np.cumsum(is_new) - 1
+    def marks(self, texts: Integers | None = None) -> MarkedColumns:
+        """Return some of the texts, by their numbers, or all, without columns that few of them have."""
+        from scipy.sparse import csr_matrix
+
+        count = sum(map(len, self._starts)) - len(self._starts)
+        texts = np.arange(count) if texts is None else texts
+        order = np.argsort(texts, kind="stable")
+        times_of = np.bincount(texts, minlength=count)
+        # Of the texts that have a column, their number, and a sum of random numbers: columns with equal sums are alike.
+        sums, draw = np.zeros((self._first + len(self._tokens), 2), np.uint64), np.random.default_rng(0)
+        for some, starts, columns in self._blocks(times_of):
+            drawn = draw.integers(1 << 64, size=len(some), dtype=np.uint64)
+            of_text = np.stack([some, np.where(some > 0, drawn, 0)], axis=1).astype(np.uint64)
+            ones = csr_matrix((np.ones(len(columns), np.uint64), columns, starts), shape=(len(some), len(sums)))
+            sums += ones.T @ of_text
+        left = np.flatnonzero(sums[:, 0] >= min(FEWEST, len(texts)))  # at least those that every text has
+        left = left[np.argsort(sums[left, 1], kind="stable")]
+        is_new = np.diff(sums[left, 1], prepend=~sums[left[:1], 1]) != 0
+        number = np.full(len(sums), -1, np.int32)
+        number[left[is_new]] = np.arange(np.count_nonzero(is_new))
         times = np.diff(np.flatnonzero(is_new), append=len(left))
 
         def blocks() -> Iterator[_Block]:
-            for of_text, columns in zip(self._counts, self._columns, strict=True):
-                text_of, stored = np.repeat(np.arange(len(of_text)), of_text), is_stored[columns]
-                counts, different = (
-                    np.bincount(text_of[some], minlength=len(of_text)) for some in (kept[columns], stored)
-                )
-                block = number[columns[stored]]
-                if everywhere:
-                    block = np.insert(block, np.cumsum(different), len(times))
-                yield (counts + everywhere).astype(np.int32), (different + everywhere).astype(np.int32), block
+            for some, starts, columns in self._blocks(times_of):
+                text = np.repeat(np.arange(len(some)), some)
+                lengths = np.diff(starts)[text]
+                ends = np.cumsum(lengths)
+                if (some != 1).any():
+                    columns = columns[np.arange(lengths.sum()) + np.repeat(starts[text] - ends + lengths, lengths)]
+                block = number[columns]
+                is_stored = block >= 0
+                stored = np.diff(np.concatenate([[0], np.cumsum(is_stored)])[ends], prepend=0)
+                block = block[is_stored]
+                counts = np.diff(np.concatenate([[0], np.cumsum(times[block])])[np.cumsum(stored)], prepend=0)
+                yield counts.astype(np.int32), stored.astype(np.int32), block
 
-        return MarkedColumns(blocks(), np.append(times, 1) if everywhere else times)
+        return MarkedColumns(blocks(), times, order)
+
+    def _blocks(self, times: Integers) -> Iterator[tuple[Integers, Integers, Small]]:
+        """Yield how often each of some texts is wanted, where its columns begin, and these, without unwanted blocks."""
+        ends = np.cumsum([len(starts) - 1 for starts in self._starts])[:-1]
+        for number, some in enumerate(np.split(times, ends)):
+            if some.any():
+                yield some, self._starts[number], self._columns[number]
 
 
 class SeenTexts(NamedTuple):
@@ -325,28 +354,40 @@ class SeenTexts(NamedTuple):
 
 def see(texts: Iterable[str], correct: Sequence[bool] | Labels, folds: Sequence[int] | Folds) -> SeenTexts:
     """Return texts as the guesser sees them."""
-    return SeenTexts(looks(texts), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int8))
+    listed = list(texts)
+    rows = Looks(listed.__getitem__)[np.arange(len(listed))]
+    return SeenTexts(rows, np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int8))
 
 
-def looks(texts: Iterable[str]) -> MarkedColumns:
-    """Return words, characters and shape of each text, without columns that few texts have."""
-    marking = _Marking(1 << _BITS)
-    for block in blocks_of(texts):
-        words = (dict.fromkeys([*_WORDS.findall(text.casefold()), *shape(text)]) for text in block)
-        marking.add(words, ngrams(list(map(plain, block)), range(1, 5), _BITS))
-    return marking.marks(everywhere=True)
+class Looks:
+    """Words, characters and shape of numbered texts, each of which is looked at once."""
+
+    def __init__(self, text: Callable[[int], str]) -> None:
+        self._text, self._marking = text, _Marking(1 << _BITS)
+        self._place, self._count = np.zeros(0, np.int32), 0
+        """The place of each text among those that were looked at, from 1 on."""
+
+    def __getitem__(self, numbers: npt.NDArray[np.integer[Any]]) -> MarkedColumns:
+        """Return the columns of some of the texts, without columns that few of them have."""
+        missing = max(0, int(numbers.max(initial=-1)) + 1 - len(self._place))
+        self._place = np.pad(self._place, (0, missing))
+        new = numbers[self._place[numbers] == 0]
+        new = new[np.sort(np.unique(new, return_index=True)[1])]
+        self._place[new] = np.arange(len(new)) + self._count + 1
+        self._count += len(new)
+        for block in blocks_of(map(self._text, new.tolist())):
+            tokens = (["", *_WORDS.findall(text.casefold()), *shape(text)] for text in block)  # "" is in every text
+            self._marking.add(tokens, _ngram_cells(list(map(plain, block)), range(1, 5), _BITS))
+        return self._marking.marks(self._place[numbers] - 1)
 
 
 def char_ngrams(
     texts: Iterable[str], lengths: Sequence[int], bits: int, tokens: Callable[[str], Iterable[str]] = lambda _: ()
 ) -> Any:
-    """Return the n-grams of each text, as a matrix of ones with 2^bits columns, after those of its tokens.
-
-    None of the tokens of a text may be there twice.
-    """
+    """Return the n-grams of each text, as a matrix of ones with 2^bits columns, after those of its tokens."""
     marking = _Marking(1 << bits)
     for block in blocks_of(texts):
-        marking.add(map(tokens, block), ngrams(list(map(plain, block)), lengths, bits))
+        marking.add(map(tokens, block), _ngram_cells(list(map(plain, block)), lengths, bits))
     return marking.ones()
 
 
@@ -364,11 +405,11 @@ def blocks_of(texts: Iterable[str]) -> Iterator[list[str]]:
 
 
 def mark(texts: Iterable[Iterable[str]]) -> MarkedColumns:
-    """Return the tokens of each text, none of which may be there twice, without those that few texts have."""
+    """Return the different tokens of each text, without those that few texts have."""
     marking, left = _Marking(), iter(texts)
     while block := list(islice(left, 1000)):
         marking.add(block)
-    return marking.marks(everywhere=False)
+    return marking.marks()
 
 
 def plain(text: str) -> str:
@@ -447,7 +488,7 @@ def regress(rows: MarkedColumns, correct: Labels, used: Labels, rounds: int = RO
     # In sixteenths: correct and wrong texts count the same.
     weight_of_correct, weight_of_wrong = 8 * count // n_correct, 8 * count // (count - n_correct)
 
-    def miss(some: slice, odds: Integers) -> Integers:
+    def miss(some: Integers, odds: Integers) -> Integers:
         label = correct[some, None]
         weight = np.where(label, weight_of_correct, weight_of_wrong) * used[some]
         missing: Integers = (np.where(label, ONE, 0) - probability(odds // _UNIT**2)) * weight // 16

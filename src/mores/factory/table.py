@@ -17,7 +17,7 @@ from mores.factory.drafts import Draft, Stratum, draw_number
 from mores.factory.gold import ChangedText, Gold, Kind
 from mores.factory.items import SourceItem, Task
 from mores.factory.scratch import Shelf, TextFile
-from mores.factory.shortcut import Folds, Integers, Labels
+from mores.factory.shortcut import Folds, Integers, Labels, Looks
 
 KINDS: tuple[Kind, ...] = ("correct", "hard", "soft")
 
@@ -121,7 +121,12 @@ class DraftTable:
         self.items = items
         self.strata: list[Stratum] = []
         """Each stratum once."""
-        self._answers = TextFile()
+        self._answers, self._text = TextFile(), array("i")
+        """The answers of each item once, and which one each draft has."""
+        self._known: tuple[int, dict[str, int]] = -1, {}
+        """The last item, and the numbers of its answers."""
+        self.looks = Looks(self._answers.__getitem__)
+        """The answers as the shortcut audit sees them."""
         self._shelf = Shelf[tuple[str, ChangedText | None, Gold | None]]()
         self._made = array("q")
         """Where the maker of each and what it made are on the shelf."""
@@ -146,7 +151,13 @@ class DraftTable:
         self._strata.append(self._stratum_number[stratum])
         self._options.append(draft.item.options.index(draft.answer) if is_option else 0)
         self._keys += bytes.fromhex(draft.key)
-        self._answers.append(draft.answer)
+        if place != self._known[0]:
+            self._known = place, {}
+        known = self._known[1]
+        if draft.answer not in known:
+            known[draft.answer] = len(self._answers)
+            self._answers.append(draft.answer)
+        self._text.append(known[draft.answer])
         self._made.append(-1 if is_plain else self._shelf.put((draft.maker, draft.change, draft.worded)))
 
     def __getitem__(self, row: int) -> Draft:
@@ -156,7 +167,7 @@ class DraftTable:
         parts = self.items.parts(place) if form == "composed" else ()
         names = tuple(self.items.names[part] for part in parts)
         kind = KINDS[self._kinds[row]]
-        return Draft(self.items[place], task, self._answers[row], kind, maker, change, worded, form, names)
+        return Draft(self.items[place], task, self._answers[self._text[row]], kind, maker, change, worded, form, names)
 
     def by_stratum(self, rows: Integers | None = None) -> dict[Stratum, Integers]:
         """Return the rows of each stratum, in the order of the first of each."""
@@ -167,7 +178,7 @@ class DraftTable:
 
     def answers(self, rows: Iterable[int]) -> Iterator[str]:
         """Yield the answers of some drafts."""
-        return map(self._answers.__getitem__, rows)
+        return (self._answers[self._text[row]] for row in rows)
 
     def draws(self, rows: Integers, seed: int, *words: str) -> npt.NDArray[np.uint64]:
         """Return a random but reproducible place of each draft in an order."""
@@ -188,6 +199,11 @@ class DraftTable:
     def place(self) -> npt.NDArray[np.int32]:
         """The place of the item of each draft."""
         return np.asarray(self._places)
+
+    @property
+    def text(self) -> npt.NDArray[np.int32]:
+        """The number of the answer of each draft."""
+        return np.asarray(self._text)
 
     @property
     def fold(self) -> Folds:
