@@ -26,7 +26,7 @@ from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts, thin
 from mores.factory.balance import SAMPLINGS, limit, see_drafts
 from mores.factory.compose import can_be_told, compose, text_drafts
 from mores.factory.drafts import Draft, Form, Stratum, cap, drafts, draw, word
-from mores.factory.errors.rules import SINGLE, Pool, RankedEdits, apply, find_edits, first_edits
+from mores.factory.errors.rules import SINGLE, Pool, find_edits, first_changes, several_errors
 from mores.factory.errors.rules.soundness import with_capitals, without_accepted
 from mores.factory.facts import CorrectFact, CorrectFacts
 from mores.factory.gold import ChangedText, Gold
@@ -99,8 +99,7 @@ class Golds:
     def __iter__(self) -> Iterator[Gold]:
         items = self._drafts.items
         for place, draft, wrapper in self._in_order(range(len(self))):
-            update = {"group": items.names[items.group[place]], "split": SPLIT_OF[items.fold[place]]}
-            yield word(draft, wrapper).model_copy(update=update)
+            yield word(draft, wrapper, items.names[items.group[place]], SPLIT_OF[items.fold[place]])
 
     def _in_order(self, some: Iterable[int]) -> Iterator[tuple[int, Draft, Wrapper]]:
         """Yield some drafts, which ascend, with the place of the item of each and what words them."""
@@ -394,18 +393,21 @@ def _drafts(recipe: BuildRecipe, items: ItemTable, built: Built, session: BuildS
 def _by_rules(recipe: BuildRecipe, items: ItemTable, session: BuildSession) -> Iterator[tuple[int, Draft]]:
     pool = Pool(session.progress.track("collecting names", items, len(items)))
     edition = recipe.edition
-    shelf, shelved = Shelf[RankedEdits](), array("q", [-1]) * len(items)
+    shelf, shelved = Shelf[list[ChangedText]](), array("q", [-1]) * len(items)
 
     def make(place: int, statement: Statement) -> Iterator[ChangedText]:
         found = find_edits(statement, pool, recipe.seed, edition=edition)
+        changes = first_changes(statement, found)
         if recipe.compose and can_be_told(statement):
-            shelved[place] = shelf.put(first_edits(found))
+            shelved[place] = shelf.put(changes)
         # A sentence may state a wrong answer of the source from edition 3 on; then only its words are marked.
         if edition == 2 or not statement.after:
             found = [pair for pair in found if pair[0] in SINGLE]
-        return apply(statement, found, recipe.seed, recipe.errors)
+            changes = [change for change in changes if change.rule in SINGLE]
+        yield from changes
+        yield from several_errors(statement, found, recipe.seed, recipe.errors)
 
-    def known(place: int) -> RankedEdits | None:
+    def known(place: int) -> list[ChangedText] | None:
         return shelf.take(shelved[place]) if shelved[place] >= 0 else None
 
     for place, item in enumerate(session.progress.track("making errors", items, len(items))):

@@ -17,12 +17,13 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any, Self
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from mores import __version__
@@ -262,7 +263,8 @@ class _Split:
         self._path = folder / f"{split}.parquet"
         self._part = make_part(folder / f".{split}.parquet.part")
         self._parquet = pq.ParquetWriter(self._part, self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[tuple[str | None, ...]] = []
+        self._scores = array("d")
         self._tables: list[Any] = []
 
     def __enter__(self) -> Self:
@@ -280,15 +282,9 @@ class _Split:
 
     def write(self, gold: Gold) -> bytes:
         """Add a sample, and return its line."""
-        self._rows.append(
-            gold.sample.model_dump(exclude={"evidence"})
-            | {name: getattr(gold, name) for name in ("kind", "maker", "answer", "item", "group")}
-            | {
-                "task": gold.task.value,
-                "report": gold.report.model_dump_json(),
-                "score": float(sum(error.severity.weight for error in gold.report.errors)),
-            }
-        )
+        of_gold = gold.task.value, gold.kind, gold.maker, gold.answer, gold.item, gold.group
+        self._rows.append((*map(gold.sample.__dict__.__getitem__, _OF_SAMPLE), *of_gold, gold.report.model_dump_json()))
+        self._scores.append(sum(error.severity.weight for error in gold.report.errors))
         if len(self._rows) == _FEW:
             self._pack()
         if len(self._tables) * _FEW == ROWS:
@@ -299,8 +295,11 @@ class _Split:
         import pyarrow as pa
 
         if self._rows:
-            self._tables.append(pa.Table.from_pylist(self._rows, schema=self._schema))
+            scores = pa.Array.from_buffers(pa.float64(), len(self._scores), [None, pa.py_buffer(self._scores)])
+            columns = [*map(_strings, zip(*self._rows, strict=True)), scores]
+            self._tables.append(pa.Table.from_arrays(columns, schema=self._schema))
             self._rows.clear()
+            self._scores = array("d")
 
     def _flush(self) -> None:
         import pyarrow as pa
@@ -309,6 +308,16 @@ class _Split:
         if self._tables:
             self._parquet.write_table(pa.concat_tables(self._tables).combine_chunks())
             self._tables.clear()
+
+
+def _strings(texts: Sequence[str | None]) -> Any:
+    """Return a column of texts; `pa.array` would import pandas, where that is installed."""
+    import pyarrow as pa
+
+    encoded = [b"" if text is None else text.encode() for text in texts]
+    starts = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    is_there = np.packbits([text is not None for text in texts], bitorder="little")
+    return pa.StringArray.from_buffers(len(texts), *map(pa.py_buffer, (starts, b"".join(encoded), is_there)))
 
 
 def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:
