@@ -72,7 +72,8 @@ def _match_texts(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
     for row, answer in zip(rows.tolist(), drafts.answers(rows), strict=True):
         by_text[normalise(answer)].append(row)
     is_correct, places = drafts.correct, drafts.place
-    both = [by_text[text] for text in sorted(by_text) if 0 < is_correct[by_text[text]].sum() < len(by_text[text])]
+    several = [by_text[text] for text in sorted(text for text, same in by_text.items() if len(same) > 1)]
+    both = [same_text for same_text in several if 0 < is_correct[same_text].sum() < len(same_text)]
     firsts = list(drafts.answers(same_text[0] for same_text in both))
     busy: set[int] = set()
     chosen: list[int] = []

@@ -45,8 +45,13 @@ class Draft(NamedTuple):
     @property
     def key(self) -> str:
         """The same for the same draft, in every run and on every machine."""
+        return self.digest.hex()
+
+    @property
+    def digest(self) -> bytes:
+        """The key as bytes."""
         parts = (self.item.source, self.item.id, self.task, self.kind, self.maker, self.answer)
-        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).digest()
 
     @property
     def correct(self) -> bool:

@@ -150,7 +150,7 @@ class DraftTable:
         self._kinds.append(KINDS.index(draft.kind))
         self._strata.append(self._stratum_number[stratum])
         self._options.append(draft.item.options.index(draft.answer) if is_option else 0)
-        self._keys += bytes.fromhex(draft.key)
+        self._keys += draft.digest
         if place != self._known[0]:
             self._known = place, {}
         known = self._known[1]

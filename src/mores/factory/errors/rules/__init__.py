@@ -136,9 +136,9 @@ def lexical(rule: str, language: str, text: str) -> list[TextEdit]:
     """Return the edits of a text by a rule."""
     taken: set[int] = set()
     edits: list[TextEdit] = []
+    if not _any_swap(rule, language).search(text):  # as nearly always
+        return edits
     for replacement in swaps(rule, language):
-        if not replacement.pattern.search(text):  # as nearly always
-            continue
         for edit in replacement.edits(text):
             covered = set(range(edit.start, edit.end))
             if not covered & taken:  # the first, longer expression counts
@@ -165,6 +165,14 @@ def swaps(rule: str, language: str) -> tuple[Swap, ...]:
         pattern = re.compile(fill(row["from"]), re.IGNORECASE)
         result.append(Swap(pattern, row["to"], only_after, unless_after, spaced))
     return tuple(result)
+
+
+@cache
+def _any_swap(rule: str, language: str) -> re.Pattern[str]:
+    """Return a pattern that finds something in every text that a rule can change."""
+    start = "" if language in UNSPACED else "(?<![A-Za-z0-9])"
+    expressions = (f"(?:{swap.pattern.pattern})" for swap in swaps(rule, language))
+    return re.compile(f"{start}(?:{'|'.join(expressions) or '(?!)'})", re.IGNORECASE)
 
 
 __all__ = ["RULES", "SINGLE", "Pool", "Rule", "changes"]
