@@ -139,6 +139,8 @@ def lexical(rule: str, language: str, text: str) -> list[TextEdit]:
     if not _any_swap(rule, language).search(text):  # as nearly always
         return edits
     for replacement in swaps(rule, language):
+        if not replacement.pattern.search(text):
+            continue
         for edit in replacement.edits(text):
             covered = set(range(edit.start, edit.end))
             if not covered & taken:  # the first, longer expression counts
