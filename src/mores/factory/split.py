@@ -34,14 +34,14 @@ LARGEST = 50
 """Size up to which similarity always joins groups; items that share a unit or a question are never separated."""
 
 _NOT_WORD = re.compile(r"[\W_]+")
-_BLANKS = {ord(sign): " " for sign in map(chr, range(128)) if _NOT_WORD.match(sign)}
-"""For texts in ASCII, as most are: a third of the time."""
+_ONLY_WORDS = bytes(ord(" ") if _NOT_WORD.match(chr(sign)) else sign for sign in range(256))
+"""The signs of ASCII, most texts: without an expression it takes a quarter of the time."""
 
 
 def normalise(question: str) -> str:
     """Return the question without case, punctuation and forms of the same letters."""
     if question.isascii():
-        return " ".join(question.lower().translate(_BLANKS).split())
+        return b" ".join(question.lower().encode().translate(_ONLY_WORDS).split()).decode()
     return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", question).casefold()).strip()
 
 
