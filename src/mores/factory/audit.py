@@ -22,23 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mores.factory.shortcut import (
-    ONE,
-    Classify,
-    Folds,
-    Integers,
-    Labels,
-    MarkedColumns,
-    SeenTexts,
-    Shortcut,
-    audit,
-    char_ngrams,
-    count_tokens,
-    mark,
-    multiply,
-    probability,
-    shape,
-)
+from mores.factory.columns import Folds, Integers, Labels, MarkedColumns, multiply
+from mores.factory.looks import char_ngrams, count_tokens, mark, shape
+from mores.factory.shortcut import ONE, Classify, SeenTexts, Shortcut, audit, probability
 
 TREES = 40
 LEAVES = 4

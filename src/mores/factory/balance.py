@@ -23,9 +23,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from mores.factory.columns import Integers
 from mores.factory.drafts import Stratum, draw_number
 from mores.factory.shortcut import ROUNDS as STEPS
-from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold
+from mores.factory.shortcut import SeenTexts, gain, out_of_fold
 from mores.factory.split import normalise
 from mores.factory.table import DraftTable
 

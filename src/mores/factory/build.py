@@ -24,6 +24,7 @@ from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, WORD_PAIRS, audit_texts, thin
 from mores.factory.balance import SAMPLINGS, limit, see_drafts
+from mores.factory.columns import Integers
 from mores.factory.compose import can_be_told, compose, text_drafts
 from mores.factory.drafts import Draft, Form, Stratum, cap, drafts, draw, word
 from mores.factory.errors.rules import SINGLE, Pool, find_edits, first_changes, several_errors
@@ -33,7 +34,7 @@ from mores.factory.gold import ChangedText, Gold
 from mores.factory.items import SourceItem, Task
 from mores.factory.recipe import BuildRecipe, first_available
 from mores.factory.scratch import Shelf, explain_full_disk, give_back
-from mores.factory.shortcut import Integers, Shortcut, audit
+from mores.factory.shortcut import Shortcut, audit
 from mores.factory.sources.people import only_people
 from mores.factory.sources.rows import check_answers
 from mores.factory.split import SPLIT_OF, SPLITS, count_leaks, folds, groups, near_twins

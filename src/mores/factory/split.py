@@ -18,10 +18,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mores.engine.progress import SILENT, Progress
+from mores.factory.columns import Integers
 from mores.factory.drafts import draw, draw_number
 from mores.factory.items import SourceItem, Task
+from mores.factory.looks import blocks_of, ngrams
 from mores.factory.scratch import NumberFile
-from mores.factory.shortcut import Integers, blocks_of, ngrams
 from mores.factory.table import ItemTable
 
 FOLDS = 10

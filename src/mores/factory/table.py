@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mores.factory.columns import Folds, Integers, Labels
 from mores.factory.drafts import Draft, Stratum, draw_number
 from mores.factory.gold import ChangedText, Gold, Kind
 from mores.factory.items import SourceItem, Task
+from mores.factory.looks import Looks
 from mores.factory.scratch import Shelf, TextFile
-from mores.factory.shortcut import Folds, Integers, Labels, Looks
 
 KINDS: tuple[Kind, ...] = ("correct", "hard", "soft")
 
