@@ -26,24 +26,26 @@ _BLOCK = 1 << 17
 _WORDS = re.compile(r"\w+")
 
 
-def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Small, Integers]:
+def ngrams(texts: Sequence[str], lengths: Sequence[int], bits: int) -> tuple[Small, Integers]:
     """Return the numbers of the n-grams of each text, one text after the other, and where each begins."""
     return in_rows(_ngram_cells(texts, lengths, bits), len(texts))
 
 
-def _ngram_cells(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Integers:
+def _ngram_cells(texts: Sequence[str], lengths: Sequence[int], bits: int) -> Integers:
+    """Return the text and the number of each n-gram, as one integer."""
     padded = [f" {text} " for text in texts]
     points = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     text_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
     rows, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
-    for length in lengths:
+    total = np.zeros(len(points), np.uint64)
+    for length in range(1, max(lengths) + 1):
         last = max(0, len(points) - length + 1)
-        total = np.full(last, length, np.uint64)
-        for place in range(length):
-            total = total * _BASE + points[place : place + last]
-        inside = text_of[:last] == text_of[length - 1 : length - 1 + last]
-        rows.append(text_of[:last][inside])
-        hashes.append(total[inside])
+        total = total[:last] * _BASE + points[length - 1 :]
+        if length in lengths:
+            inside = text_of[:last] == text_of[length - 1 :]
+            rows.append(text_of[:last][inside])
+            # As if each began with its length: those of different lengths differ.
+            hashes.append(total[inside] + np.uint64(length * pow(int(_BASE), length, 1 << 64) % (1 << 64)))
     mixed = np.concatenate(hashes) * _MIX
     mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX
     cells: Integers = np.concatenate(rows) << ROW | (mixed >> np.uint64(64 - bits)).astype(np.int64)
