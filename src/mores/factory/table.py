@@ -34,11 +34,12 @@ class ItemTable:
         self.group = array("i")
         """The place of the item that gives its name to the group of each."""
         self.fold = array("b")
-        self._shelf = Shelf[tuple[SourceItem, Sequence[int]]]()
+        self._shelf = Shelf[SourceItem]()
         self._shelved, self._source_of = array("q"), array("i")
+        self._parts, self._parts_end = array("i"), array("q")
         self._source_number: dict[str, int] = {}
         self._rank = np.zeros(0, np.int64)
-        self._last: tuple[int, tuple[SourceItem, Sequence[int]] | None] = -1, None
+        self._last: tuple[int, SourceItem | None] = -1, None
         for item in items:
             self.append(item)
 
@@ -49,26 +50,32 @@ class ItemTable:
         return map(self.__getitem__, range(len(self)))
 
     def __getitem__(self, place: int) -> SourceItem:
-        return self._take(place)[0]
+        last, item = self._last
+        if item is None or place != last:  # the drafts of an item are read one after the other
+            item = self._shelf.take(self._shelved[place])
+            self._last = place, item
+        return item
 
     def append(self, item: SourceItem, parts: Sequence[int] = ()) -> int:
         """Add an item, and return its place; `parts` are the items of a composed text, which gives them its fold."""
         if parts:
             self.group.append(len(self))
             self.fold.append(self.fold[parts[0]])
-        return self.take_up(self.shelve(item, parts), item.source, item.id)
+        return self.take_up(self.shelve(item), item.source, item.id, parts)
 
-    def shelve(self, item: SourceItem, parts: Sequence[int] = ()) -> int:
+    def shelve(self, item: SourceItem) -> int:
         """Write an item that may be taken up later, and return where it is."""
-        return self._shelf.put((item, parts))
+        return self._shelf.put(item)
 
-    def take_up(self, where: int, source: str, name: str) -> int:
+    def take_up(self, where: int, source: str, name: str, parts: Sequence[int] = ()) -> int:
         """Add an item that was shelved, and return its place."""
         if source not in self._source_number:
             self._source_number[source] = len(self.sources)
             self.sources.append(source)
         self._source_of.append(self._source_number[source])
         self._shelved.append(where)
+        self._parts.extend(parts)
+        self._parts_end.append(len(self._parts))
         self.names.append(f"{source}/{name}")
         return len(self.names) - 1
 
@@ -78,14 +85,8 @@ class ItemTable:
 
     def parts(self, place: int) -> Sequence[int]:
         """Return the items of a composed text, or the item itself."""
-        return self._take(place)[1] or (place,)
-
-    def _take(self, place: int) -> tuple[SourceItem, Sequence[int]]:
-        last, taken = self._last
-        if taken is None or place != last:  # the drafts of an item are read one after the other
-            taken = self._shelf.take(self._shelved[place])
-            self._last = place, taken
-        return taken
+        start = self._parts_end[place - 1] if place else 0
+        return self._parts[start : self._parts_end[place]] or (place,)
 
     def id(self, place: int) -> str:
         """Return the id of an item in its source."""
