@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -81,8 +81,8 @@ class CardTally:
 
     def __init__(self) -> None:
         self.facts = 0
-        self.tables: dict[str, Counter[str]] = {}
-        self.splits: dict[str, Counter[str]] = {}
+        self.tables: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.splits: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.lengths = {"instruction": array("q"), "text": array("q")}
         self.examples: dict[tuple[str, str, str], Gold] = {}
         """The first of each source, task and kind."""
@@ -90,8 +90,8 @@ class CardTally:
     def add(self, gold: Gold) -> None:
         sample, source = gold.sample, gold.sample.source or ""
         for table, value in _cells(gold):
-            self.tables.setdefault(table, Counter())[value] += 1
-        self.splits.setdefault(source, Counter())[gold.split] += 1
+            self.tables[table][value] += 1
+        self.splits[source][gold.split] += 1
         self.lengths["instruction"].append(len(sample.instruction))
         self.lengths["text"].append(len(sample.text))
         self.examples.setdefault((source, gold.task.value, gold.kind), gold)
