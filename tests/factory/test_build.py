@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, limit, paper, see_drafts, shortcut_free
-from mores.factory.build import Built, Golds, SampleGroups, build
+from mores.factory.build import build
+from mores.factory.built import Built, Golds, SampleGroups
 from mores.factory.columns import Integers
 from mores.factory.drafts import cap, drafts, word
 from mores.factory.folder import verify

@@ -14,7 +14,7 @@ import pytest
 
 import mores
 from mores.errors import ConfigError
-from mores.factory import balance, shortcut, work
+from mores.factory import balance, loading, shortcut, work
 from mores.factory import build as stages
 from mores.factory import output as writing
 from mores.factory.folder import verify
@@ -93,7 +93,7 @@ def count_calls(function: Callable[..., Any], calls: list[str]) -> Callable[...,
     ("target", "name", "at", "finished"),
     [
         (stages, "groups", 1, 0),
-        pytest.param(stages, "cap", 2, 0, marks=pytest.mark.slow),
+        pytest.param(loading, "cap", 2, 0, marks=pytest.mark.slow),
         pytest.param(stages, "drafts", 50, 0, marks=pytest.mark.slow),
         pytest.param(balance.SAMPLINGS, "shortcut-free", 1, 0, marks=pytest.mark.slow),
         (balance.SAMPLINGS, "shortcut-free", 3, 2),

@@ -33,7 +33,7 @@ from mores.culture import language_name, region_name, roll_up
 from mores.engine import SILENT, Progress
 from mores.factory import sources as datasets
 from mores.factory.audit import MOST
-from mores.factory.build import Built
+from mores.factory.built import Built
 from mores.factory.facts import FACTS
 from mores.factory.folder import ABOUT, MANIFEST, SUMS, make_entry, sum_of
 from mores.factory.gold import Gold
