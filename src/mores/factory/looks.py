@@ -1,4 +1,4 @@
-"""What is seen of a text: its words, its runs of characters and its shape, each as a column."""
+"""Words, runs of characters and the shape of texts, each as a column."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class ItemTable:
     def parts(self, place: int) -> Sequence[int]:
         """Return the items of a composed text, or the item itself."""
         start = self._parts_end[place - 1] if place else 0
-        return self._parts[start : self._parts_end[place]] or (place,)
+        return tuple(self._parts[start : self._parts_end[place]]) or (place,)
 
     def id(self, place: int) -> str:
         """Return the id of an item in its source."""
