@@ -11,7 +11,7 @@ import pytest
 import mores
 from mores.errors import ConfigError
 from mores.factory.api import headline
-from mores.factory.build import Built
+from mores.factory.built import Built
 from mores.factory.folder import BuildRun, verify
 from mores.factory.recipe import BuildRecipe
 from mores.factory.shortcut import Shortcut

@@ -10,24 +10,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from mores.factory import scratch, shortcut
+from mores.factory import columns, looks, scratch
 from mores.factory.audit import AUDITORS, MOST, audit_texts, naive_bayes, thin
 from mores.factory.balance import paper, shortcut_free
+from mores.factory.columns import MarkedColumns
 from mores.factory.drafts import Draft, drafts, word
 from mores.factory.gold import ChangedText, Mistake
 from mores.factory.items import SourceItem, Task
-from mores.factory.shortcut import (
-    ONE,
-    MarkedColumns,
-    Shortcut,
-    audit,
-    mark,
-    out_of_fold,
-    probability,
-    regress,
-    see,
-    shape,
-)
+from mores.factory.looks import Looks, mark, shape
+from mores.factory.shortcut import ONE, SeenTexts, Shortcut, audit, out_of_fold, probability, regress, see
 from mores.factory.split import FOLDS
 from mores.factory.wrap import Wrapper
 from mores.types import Severity
@@ -144,10 +135,34 @@ def test_the_guesser_is_the_same_however_little_it_reads_at_a_time(monkeypatch: 
     texts, correct, folds = sentences(300)
     whole = out_of_fold(see(texts, correct, folds), 6)
     monkeypatch.setattr(scratch, "IN_MEMORY", 7)
-    for name, few in (("_BLOCK", 700), ("_CELLS", 900)):
-        monkeypatch.setattr(shortcut, name, few)
+    monkeypatch.setattr(looks, "_BLOCK", 700)
+    monkeypatch.setattr(columns, "_CELLS", 900)
     assert np.array_equal(out_of_fold(see(texts, correct, folds), 6), whole)
     assert np.array_equal(out_of_fold(see(texts, correct, folds).take(np.arange(300)), 6), whole)
+
+
+def test_texts_that_were_looked_at_before_look_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In any order and several times, and each is read once."""
+    monkeypatch.setattr(looks, "_BLOCK", 700)
+    texts, correct, folds = sentences(300)
+    read: list[int] = []
+
+    def text(number: int) -> str:
+        read.append(number)
+        return texts[number]
+
+    known = Looks(text)
+    for start in (0, 50):
+        numbers = np.random.default_rng(start).integers(start, start + 250, 400)
+        labels, fold = np.array(correct)[numbers], np.array(folds)[numbers]
+        odds = out_of_fold(SeenTexts(known[numbers], labels, fold), 6)
+        assert np.array_equal(odds, out_of_fold(see([texts[n] for n in numbers], labels, fold), 6))
+        some = np.flatnonzero(numbers % 3)
+        again = SeenTexts(known[numbers], labels, fold).take(some)
+        assert np.array_equal(
+            out_of_fold(again, 6), out_of_fold(see(map(texts.__getitem__, numbers), labels, fold).take(some), 6)
+        )
+    assert len(read) == len(set(read))
 
 
 def test_the_fit_of_each_fold_is_the_fit_of_the_other_folds_alone() -> None:

@@ -18,14 +18,16 @@ from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, limit, paper, see_drafts, shortcut_free
-from mores.factory.build import Built, Golds, SampleGroups, build
+from mores.factory.build import build
+from mores.factory.built import Built, Golds, SampleGroups
+from mores.factory.columns import Integers
 from mores.factory.drafts import cap, drafts, word
 from mores.factory.folder import verify
 from mores.factory.gold import ChangedText, Gold, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, write
 from mores.factory.recipe import BuildRecipe, read_recipe
-from mores.factory.shortcut import Integers, audit, see
+from mores.factory.shortcut import audit, see
 from mores.factory.sources import revision_of
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
 from mores.factory.table import DraftTable, ItemTable

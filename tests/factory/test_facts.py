@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.factory import sources
-from mores.factory.build import Built, build
+from mores.factory.build import build
+from mores.factory.built import Built
 from mores.factory.facts import FACTS, LONGEST, CorrectFact, CorrectFacts, tell
 from mores.factory.folder import verify
 from mores.factory.items import SourceItem, Task

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from mores.errors import InputError
-from mores.factory.build import Built, build
+from mores.factory.build import build
+from mores.factory.built import Built
 from mores.factory.folder import MANIFEST, DatasetDifference, ManifestEntry, compare, read_entries, verify
 from mores.factory.gold import Gold
 from mores.factory.items import Task

@@ -14,7 +14,7 @@ import pytest
 
 import mores
 from mores.errors import ConfigError
-from mores.factory import balance, shortcut, work
+from mores.factory import balance, loading, shortcut, work
 from mores.factory import build as stages
 from mores.factory import output as writing
 from mores.factory.folder import verify
@@ -94,7 +94,7 @@ def count_calls(function: Callable[..., Any], calls: list[str]) -> Callable[...,
     ("target", "name", "at", "finished"),
     [
         (stages, "groups", 1, 0),
-        (stages, "cap", 2, 0),
+        (loading, "cap", 2, 0),
         (stages, "drafts", 50, 0),
         (balance.SAMPLINGS, "shortcut-free", 1, 0),
         (balance.SAMPLINGS, "shortcut-free", 3, 2),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mores.factory.items import SourceItem, Task
-from mores.factory.shortcut import char_ngrams
+from mores.factory.looks import char_ngrams
 from mores.factory.split import LARGEST, count_leaks, groups
 from mores.factory.split import near_twins as find
 from mores.factory.table import ItemTable

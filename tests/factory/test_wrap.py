@@ -362,7 +362,7 @@ from mores.factory.wrap import Wrapper
 wrapper = Wrapper(seed=11)
 for n in range(40):
     item = SourceItem(source="s", id=str(n), task=Task.QA, question="Q?", answer="a", options=("a", "b"), language="de")
-    print(wrapper.wrap(item, "ab"[n % 2]).model_dump_json())
+    print(wrapper.wrap(item, "ab"[n % 2]))
 """
 
 

@@ -17,8 +17,9 @@ from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.factory.audit import BOUND
-from mores.factory.build import SOFT, BuildSession, Built, Softened, read_pairs, revisions
+from mores.factory.build import SOFT, BuildSession, read_pairs
 from mores.factory.build import build as make
+from mores.factory.built import Built, Softened
 from mores.factory.errors.model import (
     Asked,
     SoftErrorSettings,
@@ -32,6 +33,7 @@ from mores.factory.errors.model import (
 )
 from mores.factory.folder import FILES, BuildRun
 from mores.factory.gold import Gold
+from mores.factory.loading import revisions
 from mores.factory.output import write
 from mores.factory.recipe import BuildRecipe, read_recipe
 from mores.factory.settings import BuildSettings, SourcesSettings

@@ -22,23 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mores.factory.shortcut import (
-    ONE,
-    Classify,
-    Folds,
-    Integers,
-    Labels,
-    MarkedColumns,
-    SeenTexts,
-    Shortcut,
-    audit,
-    char_ngrams,
-    count_tokens,
-    mark,
-    multiply,
-    probability,
-    shape,
-)
+from mores.factory.columns import Folds, Integers, Labels, MarkedColumns, multiply
+from mores.factory.looks import char_ngrams, count_tokens, mark, shape
+from mores.factory.shortcut import ONE, Classify, SeenTexts, Shortcut, audit, probability
 
 TREES = 40
 LEAVES = 4
@@ -110,8 +96,9 @@ def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
     """Classify by gradient boosting of small trees, each of which asks for one column and then another."""
     counts = np.bincount(rows.indices, minlength=rows.shape[1])
     asked = np.sort(np.argsort(-counts, kind="stable")[:SPLITS_OF])
-    rows, others = rows[:, asked].astype(np.int64).tocsc(), others[:, asked].tocsc()
+    rows, others = rows[:, asked].tocsc(), others[:, asked].tocsc()
     columns = rows.T
+    columns.data = columns.data.astype(np.int64)
     wanted = np.where(correct, ONE, 0)
     odds, odds_of_others = np.zeros(len(correct), np.int64), np.zeros(others.shape[0], np.int64)
     for _ in range(TREES):
@@ -128,8 +115,8 @@ def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
                     having = matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]
                     place[having[place[having] == node]] += leaves
             leaves *= 2
-        sums = np.stack([[slope[leaf == node].sum(dtype=np.int64) for slope in slopes] for node in range(leaves)])
-        values = sums[:, 0] * ONE // (sums[:, 1] + SMOOTH * ONE // 4) // 2
+        first, second = _sums_of_leaves(slopes, leaf, leaves)
+        values = first * ONE // (second + SMOOTH * ONE // 4) // 2
         odds += values[leaf]
         odds_of_others += values[leaf_of_others]
     return odds_of_others
@@ -143,11 +130,15 @@ def _sums(columns: Any, slopes: Any, leaf: Integers, nodes: Integers) -> Integer
 
 def _best_columns(having: Integers, slopes: Any, leaf: Integers, leaves: int) -> list[int]:
     """Return the column that divides each leaf best (the gain of second-order boosting)."""
-    inside = leaf == np.arange(leaves)[:, None]
-    lacking = (slopes[:, None] * inside).sum(axis=2, dtype=np.int64)[:, :, None] - having
+    lacking = _sums_of_leaves(slopes, leaf, leaves)[:, :, None] - having
     gains = sum(part[0] * part[0] / (part[1] + SMOOTH * ONE / 4) for part in (having, lacking))
     best: list[int] = np.argmax(gains, axis=1).tolist()
     return best
+
+
+def _sums_of_leaves(slopes: Any, leaf: Integers, leaves: int) -> Integers:
+    """Return the sums of both slopes over the texts of each leaf: of whole numbers, which stay exact."""
+    return np.stack([np.bincount(leaf, slope, leaves) for slope in slopes]).astype(np.int64)
 
 
 def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
@@ -173,10 +164,16 @@ def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
     return odds
 
 
+def shared_runs(texts: Sequence[str]) -> Any:
+    """Return the runs of three characters of each text, without those of one text only."""
+    rows = char_ngrams(texts, (3,), 20)
+    return rows[:, np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]) > 1)]
+
+
 AUDITORS: dict[str, Auditor] = {
     "naive Bayes": Auditor(lambda texts: count_tokens(re.findall(r"\w+", text.lower()) for text in texts), naive_bayes),
     "boosted trees": Auditor(lambda texts: char_ngrams(texts, (1, 2, 3), 16, shape), boosted_trees),
-    "nearest neighbours": Auditor(lambda texts: char_ngrams(texts, (3,), 20), nearest_neighbours),
+    "nearest neighbours": Auditor(shared_runs, nearest_neighbours),
 }
 
 

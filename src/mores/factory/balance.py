@@ -23,9 +23,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from mores.factory.columns import Integers
 from mores.factory.drafts import Stratum, draw_number
 from mores.factory.shortcut import ROUNDS as STEPS
-from mores.factory.shortcut import Integers, SeenTexts, gain, out_of_fold, see
+from mores.factory.shortcut import SeenTexts, gain, out_of_fold
 from mores.factory.split import normalise
 from mores.factory.table import DraftTable
 
@@ -72,7 +73,8 @@ def _match_texts(drafts: DraftTable, rows: Integers, seed: int) -> Integers:
     for row, answer in zip(rows.tolist(), drafts.answers(rows), strict=True):
         by_text[normalise(answer)].append(row)
     is_correct, places = drafts.correct, drafts.place
-    both = [by_text[text] for text in sorted(by_text) if 0 < is_correct[by_text[text]].sum() < len(by_text[text])]
+    several = [by_text[text] for text in sorted(text for text, same in by_text.items() if len(same) > 1)]
+    both = [same_text for same_text in several if 0 < is_correct[same_text].sum() < len(same_text)]
     firsts = list(drafts.answers(same_text[0] for same_text in both))
     busy: set[int] = set()
     chosen: list[int] = []
@@ -149,7 +151,7 @@ def _pair(ranked: Iterable[_Candidate], busy: bytearray, caliper: int) -> list[i
 
 def see_drafts(drafts: DraftTable, rows: Integers) -> SeenTexts:
     """Return the answers, labels and folds of drafts, as the shortcut audit sees them."""
-    return see(drafts.answers(rows), drafts.correct[rows], drafts.fold[rows])
+    return SeenTexts(drafts.looks[drafts.text[rows]], drafts.correct[rows], drafts.fold[rows])
 
 
 def limit(drafts: DraftTable, chosen: Mapping[Stratum, Integers], *, most: int, seed: int) -> Integers:

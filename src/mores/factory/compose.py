@@ -20,8 +20,8 @@ from functools import cache
 
 from mores.culture import region_name
 from mores.factory.drafts import Draft, draw, soft
-from mores.factory.errors.rules import Pool, RankedEdits, change, find_edits, first_edits
-from mores.factory.errors.rules.edit import UNSPACED, TextEdit, data
+from mores.factory.errors.rules import Pool, find_edits, first_changes
+from mores.factory.errors.rules.edit import UNSPACED, data
 from mores.factory.gold import ChangedText
 from mores.factory.items import SourceItem, Task
 from mores.factory.scratch import Shelf
@@ -115,27 +115,26 @@ def text_drafts(
     seed: int,
     most: int,
     edition: int = 2,
-    known: Callable[[int], RankedEdits | None] = lambda _: None,
+    known: Callable[[int], list[ChangedText] | None] = lambda _: None,
 ) -> Iterator[Draft]:
     """Yield the text without errors, and with one, two and so on up to `most`, each in another fact.
 
-    `known` returns the first edit of each rule for a fact, by the place of its item; those of others are found anew.
+    `known` returns the first change by each rule of a fact, by the place of its item; those of others are made anew.
     """
     parts = tuple(fact.item.name for fact in text.facts)
     yield Draft(text.item, text.item.task, text.item.answer, "correct", form="composed", parts=parts)
-    by_fact: list[list[tuple[str, tuple[str, TextEdit]]]] = []
+    by_fact: list[list[ChangedText]] = []
     for place, fact in zip(text.places, text.facts, strict=True):
-        edits = known(place)
-        if edits is None:
-            edits = first_edits(find_edits(fact, pool, seed, edition=edition))
-        by_fact.append([(pair[1].apply(fact.text), pair) for pair in edits])
+        changes = known(place)
+        if changes is None:
+            changes = first_changes(fact, find_edits(fact, pool, seed, edition=edition))
+        by_fact.append(changes)
     changeable = [place for place, options in enumerate(by_fact) if options]
     order = sorted(changeable, key=lambda place: draw(seed, "fact", text.item.id, str(place)))
     for count in range(1, min(most, len(order)) + 1):
         chosen = {}
         for place in order[:count]:
-            _, pair = min(by_fact[place], key=lambda option: draw(seed, str(count), text.item.id, option[0]))
-            chosen[place] = change(text.facts[place], [pair])
+            chosen[place] = min(by_fact[place], key=lambda change: draw(seed, str(count), text.item.id, change.answer))
         yield from soft(text.item, text.item.task, [_join(text, chosen)], "composed", parts)
 
 

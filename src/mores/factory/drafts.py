@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from mores.factory.gold import ChangedText, Gold, Kind, Mistake, Original
 from mores.factory.items import SourceItem, Task
@@ -28,8 +27,7 @@ Stratum = tuple[str, Task, Form]
 """The drafts of a source among which correct and wrong ones are balanced."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """One answer to one item, correct or wrong."""
 
     item: SourceItem
@@ -43,13 +41,17 @@ class Draft:
     form: Form = "answer"
     parts: tuple[str, ...] = ()
     """The names of the items of a composed text."""
-    key: str = field(init=False)
-    """The same for the same draft, in every run and on every machine."""
 
-    def __post_init__(self) -> None:
+    @property
+    def key(self) -> str:
+        """The same for the same draft, in every run and on every machine."""
+        return self.digest.hex()
+
+    @property
+    def digest(self) -> bytes:
+        """The key as bytes."""
         parts = (self.item.source, self.item.id, self.task, self.kind, self.maker, self.answer)
-        key = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-        object.__setattr__(self, "key", key)
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).digest()
 
     @property
     def correct(self) -> bool:
@@ -92,10 +94,10 @@ def soft(
         yield Draft(item, task, change.answer, "soft", f"rule:{change.rule}", change, form=form, parts=parts)
 
 
-def word(draft: Draft, wrapper: Wrapper) -> Gold:
+def word(draft: Draft, wrapper: Wrapper, group: str = "", split: Literal["", "train", "dev", "test"] = "") -> Gold:
     """Return the draft as an instruction-text pair with its gold report."""
     if draft.worded is not None:
-        return draft.worded
+        return draft.worded.model_copy(update={"group": group, "split": split})
     item, change = draft.item, draft.change
     wrapped = wrapper.wrap(item, draft.answer, task=draft.task)
     before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
@@ -133,6 +135,8 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
         original=Original(instruction=wrapped.instruction, text=f"{before}{change.correct}{after}") if change else None,
         item=item.name,
         parts=draft.parts,
+        group=group,
+        split=split,
     )
 
 

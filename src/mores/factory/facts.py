@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mores.factory.columns import Integers
 from mores.factory.items import SourceItem, Task
-from mores.factory.shortcut import Integers
 from mores.factory.split import SPLIT_OF, Split
 from mores.factory.statement import subject_of
 from mores.factory.table import ItemTable

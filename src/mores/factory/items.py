@@ -63,7 +63,8 @@ class SourceItem(Record):
 
     def __reduce__(self) -> tuple[Callable[..., SourceItem], tuple[tuple[Any, ...]]]:
         """Pickle the values alone: they are valid, and a set of its own fields takes as much as half of an item."""
-        return _again, (tuple(map(self.__dict__.__getitem__, _FIELDS)),)
+        values = self.__dict__ | {"task": self.task.value}
+        return _again, (tuple(map(values.__getitem__, _FIELDS)),)
 
     @property
     def name(self) -> str:
@@ -81,8 +82,10 @@ _STATE = {"__pydantic_fields_set__": set(_FIELDS), "__pydantic_extra__": None, "
 
 def _again(values: tuple[Any, ...]) -> SourceItem:
     """Return an item with these values of all its fields."""
+    fields = dict(zip(_FIELDS, values, strict=True))
+    fields["task"] = Task(fields["task"])  # as a member of an enumeration it takes as long as all the others
     item = SourceItem.__new__(SourceItem)
-    item.__setstate__(_STATE | {"__dict__": dict(zip(_FIELDS, values, strict=True))})
+    item.__setstate__({**_STATE, "__dict__": fields})
     return item
 
 

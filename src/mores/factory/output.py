@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Any, Self
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from mores import __version__
@@ -32,7 +33,7 @@ from mores.culture import language_name, region_name, roll_up
 from mores.engine import SILENT, Progress
 from mores.factory import sources as datasets
 from mores.factory.audit import MOST
-from mores.factory.build import Built
+from mores.factory.built import Built
 from mores.factory.facts import FACTS
 from mores.factory.folder import ABOUT, MANIFEST, SUMS, make_entry, sum_of
 from mores.factory.gold import Gold
@@ -80,8 +81,8 @@ class CardTally:
 
     def __init__(self) -> None:
         self.facts = 0
-        self.tables: dict[str, Counter[str]] = {}
-        self.splits: dict[str, Counter[str]] = {}
+        self.tables: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self.splits: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.lengths = {"instruction": array("q"), "text": array("q")}
         self.examples: dict[tuple[str, str, str], Gold] = {}
         """The first of each source, task and kind."""
@@ -89,8 +90,8 @@ class CardTally:
     def add(self, gold: Gold) -> None:
         sample, source = gold.sample, gold.sample.source or ""
         for table, value in _cells(gold):
-            self.tables.setdefault(table, Counter())[value] += 1
-        self.splits.setdefault(source, Counter())[gold.split] += 1
+            self.tables[table][value] += 1
+        self.splits[source][gold.split] += 1
         self.lengths["instruction"].append(len(sample.instruction))
         self.lengths["text"].append(len(sample.text))
         self.examples.setdefault((source, gold.task.value, gold.kind), gold)
@@ -262,7 +263,8 @@ class _Split:
         self._path = folder / f"{split}.parquet"
         self._part = make_part(folder / f".{split}.parquet.part")
         self._parquet = pq.ParquetWriter(self._part, self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
+        self._rows: list[tuple[str | None, ...]] = []
+        self._scores = array("d")
         self._tables: list[Any] = []
 
     def __enter__(self) -> Self:
@@ -280,15 +282,9 @@ class _Split:
 
     def write(self, gold: Gold) -> bytes:
         """Add a sample, and return its line."""
-        self._rows.append(
-            gold.sample.model_dump(exclude={"evidence"})
-            | {name: getattr(gold, name) for name in ("kind", "maker", "answer", "item", "group")}
-            | {
-                "task": gold.task.value,
-                "report": gold.report.model_dump_json(),
-                "score": float(sum(error.severity.weight for error in gold.report.errors)),
-            }
-        )
+        of_gold = gold.task.value, gold.kind, gold.maker, gold.answer, gold.item, gold.group
+        self._rows.append((*map(gold.sample.__dict__.__getitem__, _OF_SAMPLE), *of_gold, gold.report.model_dump_json()))
+        self._scores.append(sum(error.severity.weight for error in gold.report.errors))
         if len(self._rows) == _FEW:
             self._pack()
         if len(self._tables) * _FEW == ROWS:
@@ -299,8 +295,11 @@ class _Split:
         import pyarrow as pa
 
         if self._rows:
-            self._tables.append(pa.Table.from_pylist(self._rows, schema=self._schema))
+            scores = pa.Array.from_buffers(pa.float64(), len(self._scores), [None, pa.py_buffer(self._scores)])
+            columns = [*map(_strings, zip(*self._rows, strict=True)), scores]
+            self._tables.append(pa.Table.from_arrays(columns, schema=self._schema))
             self._rows.clear()
+            self._scores = array("d")
 
     def _flush(self) -> None:
         import pyarrow as pa
@@ -309,6 +308,16 @@ class _Split:
         if self._tables:
             self._parquet.write_table(pa.concat_tables(self._tables).combine_chunks())
             self._tables.clear()
+
+
+def _strings(texts: Sequence[str | None]) -> Any:
+    """Return a column of texts; `pa.array` would import pandas, where that is installed."""
+    import pyarrow as pa
+
+    encoded = [b"" if text is None else text.encode() for text in texts]
+    starts = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    is_there = np.packbits([text is not None for text in texts], bitorder="little")
+    return pa.StringArray.from_buffers(len(texts), *map(pa.py_buffer, (starts, b"".join(encoded), is_there)))
 
 
 def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:

@@ -85,28 +85,31 @@ class Shelf(Generic[T]):
 
 
 class NumberFile:
-    """Arrays of small integers in a file, to be read in their order."""
+    """Arrays of small integers in a file, which are read by their number."""
 
     def __init__(self) -> None:
         self._file = open_for(self)
-        self._lengths = array("q")
+        self._starts = array("q", [0])
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
+        return map(self.__getitem__, range(len(self)))
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
         """Write an array."""
         self._file.seek(0, SEEK_END)
-        self._file.write(numbers.astype(np.int32).tobytes())
-        self._lengths.append(len(numbers))
+        self._starts.append(self._starts[-1] + self._file.write(numbers.astype(np.int32).tobytes()))
 
-    def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
-        start = 0
-        for length in self._lengths:
-            self._file.seek(start)
-            start += 4 * length
-            yield np.frombuffer(self._file.read(4 * length), np.int32)
+    def __getitem__(self, number: int) -> npt.NDArray[np.int32]:
+        start, end = self._starts[number], self._starts[number + 1]
+        self._file.seek(start)
+        return np.frombuffer(self._file.read(end - start), np.int32)
 
     def together(self) -> npt.NDArray[np.int32]:
         """Return all arrays as one."""
-        whole, end = np.empty(sum(self._lengths), np.int32), 0
+        whole, end = np.empty(self._starts[-1] // 4, np.int32), 0
         for some in self:
             whole[end : end + len(some)] = some
             end += len(some)

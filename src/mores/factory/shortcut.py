@@ -11,66 +11,15 @@ answers a dataset has, and sums of floating-point numbers differ between process
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
-from array import array
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import count as numbers_from
-from itertools import islice
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from mores.factory.scratch import NumberFile, open_for
+from mores.factory.columns import UNIT, Folds, Integers, Labels, MarkedColumns
+from mores.factory.looks import Looks
 from mores.types import Record
 
-Integers = npt.NDArray[np.int64]
-
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-_MIX = np.uint64(0xD6E8FEB86659FD93)
-
-
-def ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> tuple[Integers, Integers]:
-    """Return the numbers of the n-grams of each text, one text after the other, and where each begins."""
-    padded = [f" {text} " for text in texts]
-    points = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
-    text_of = np.repeat(np.arange(len(texts), dtype=np.int64), [len(text) for text in padded])
-    rows, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
-    for length in lengths:
-        last = max(0, len(points) - length + 1)
-        total = np.full(last, length, np.uint64)
-        for place in range(length):
-            total = total * _BASE + points[place : place + last]
-        inside = text_of[:last] == text_of[length - 1 : length - 1 + last]
-        rows.append(text_of[:last][inside])
-        hashes.append(total[inside])
-    mixed = np.concatenate(hashes) * _MIX
-    mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX
-    cells = np.sort(np.concatenate(rows) << bits | (mixed >> np.uint64(64 - bits)).astype(np.int64))
-    cells = cells[np.diff(cells, prepend=-1) > 0]
-    starts = np.searchsorted(cells, np.arange(len(texts) + 1, dtype=np.int64) << bits)
-    return cells & ((1 << bits) - 1), starts
-
-
-def count_tokens(texts: Iterable[Iterable[str]]) -> Any:
-    """Return the count of each token, such as a word, in each text; columns are tokens in order of appearance."""
-    from scipy.sparse import csr_matrix
-
-    columns: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-    cells, starts = array("i"), array("q", [0])
-    for text in texts:
-        cells.extend(map(columns.__getitem__, text))
-        starts.append(len(cells))
-    counts = csr_matrix((np.ones(len(cells), np.int32), cells, starts), shape=(len(starts) - 1, len(columns)))
-    counts.sum_duplicates()
-    return counts
-
-
-Labels = npt.NDArray[np.bool_]
-Folds = npt.NDArray[np.int8]
 Classify = Callable[[Any, Labels, Any], Integers]
 """Learns from rows and their labels, and returns the log-odds that other rows are correct, in any unit."""
 
@@ -78,17 +27,6 @@ ONE = 1 << 12
 """The number 1 in fixed point, of odds and probabilities."""
 ROUNDS = 12
 """Steps of a fit: too few to converge, which prevents overfitting."""
-FEWEST = 3
-"""Minimum texts that have a column for it to be used; a rarer one says nothing about another fold."""
-_UNIT = 1 << 8
-"""The length of a row, whatever its number of columns, and the precision of weights."""
-_BITS = 18
-"""Of the numbers of runs of characters."""
-_BLOCK = 1 << 17
-"""Characters that are looked at together."""
-_CELLS = 1 << 21
-"""Cells that are multiplied together."""
-_WORDS = re.compile(r"\w+")
 _PROBABILITY = np.array([round(ONE / (1 + math.exp(-step / 64))) for step in range(-1024, 1025)], np.int64)
 
 
@@ -99,216 +37,6 @@ class Shortcut(Record):
     error: float
     """Standard error."""
     n: int
-
-
-Small = npt.NDArray[np.int32]
-_Block = tuple[Small, Small, Small]
-"""The number of columns of each of some texts, that of different columns, and these."""
-
-
-class ColumnBlock(NamedTuple):
-    """Some of the rows of marked columns, as a matrix of ones of the different columns."""
-
-    rows: slice
-    ones: Any
-    units: Integers
-    counts: Small
-    """The number of columns of each row."""
-    times: Integers
-    most: int
-    """The most columns of a row, here and in the other parts."""
-
-    def __matmul__(self, weights: Integers) -> Integers:
-        """Return the product with several weights of each different column: those that are like it have the same."""
-        product: Integers = multiply(self.ones, weights, self.most, self.times) * self.units[:, None]
-        return product
-
-    def sums(self, values: Integers) -> Integers:
-        """Return the product of the transposed matrix with several values of each text."""
-        return multiply(self.ones.T, values * self.units[:, None], len(self.units))
-
-    @property
-    def lengths(self) -> Integers:
-        """The sum of each row."""
-        lengths: Integers = self.units * self.counts
-        return lengths
-
-
-class MarkedColumns:
-    """The columns of each text: a sparse matrix whose rows have equal lengths, so that a long text weighs no more.
-
-    The columns of many texts are in a file; products are of integers and made in parts, so that they need little room.
-    Columns that the same texts have are there once: most runs of characters are always in the same words.
-    """
-
-    def __init__(self, blocks: Iterable[_Block], times: Integers) -> None:
-        self.times = times
-        """How many columns are like each of the different ones."""
-        self._file = open_for(self)
-        counts, stored = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-        for of_text, different, columns in blocks:
-            counts.append(of_text)
-            stored.append(different)
-            self._file.write(columns.tobytes())
-        self._counts, self._stored = np.concatenate(counts), np.concatenate(stored)
-        most = int(self._counts.max(initial=0))
-        self._units = np.array([_UNIT // max(1, math.isqrt(count)) for count in range(most + 1)], np.int64)
-        """Of each number of columns."""
-        self._ones = np.ones(0, np.int64)
-        self._only: list[ColumnBlock] = []
-        """The matrix, if there is one part only."""
-
-    def __len__(self) -> int:
-        return len(self._counts)
-
-    def __getitem__(self, at: Integers | Labels) -> MarkedColumns:
-        """Return some of the rows, whose places ascend."""
-        assert at.dtype == bool or (np.diff(at) > 0).all()
-        chosen = np.zeros(len(self), dtype=bool)
-        chosen[at] = True
-        if chosen.all():
-            return self
-
-        def blocks() -> Iterator[_Block]:
-            for rows, columns in self._blocks():
-                of_rows = chosen[rows]
-                stored = self._stored[rows]
-                yield self._counts[rows][of_rows], stored[of_rows], columns[np.repeat(of_rows, stored)]
-
-        return MarkedColumns(blocks(), self.times)
-
-    @property
-    def width(self) -> int:
-        """The number of all columns."""
-        return int(self.times.sum())
-
-    def __matmul__(self, weights: Integers) -> Integers:
-        """Return the product with a weight of each of all columns, those that are alike one after the other."""
-        product, starts = np.empty(len(self), np.int64), np.cumsum(self.times) - self.times
-        together = np.add.reduceat(weights, starts) if len(starts) else weights
-        for part in self.parts():
-            product[part.rows] = part.ones @ together * part.units
-        return product
-
-    def sum(self, axis: Literal[0]) -> Integers:
-        """Return the sums of the columns, as those of a matrix of SciPy."""
-        assert axis == 0
-        total = np.zeros(len(self.times), np.int64)
-        for part in self.parts():
-            total += part.ones.T @ part.units
-        return np.repeat(total, self.times)
-
-    def _blocks(self) -> Iterator[tuple[slice, npt.NDArray[np.int32]]]:
-        """Yield some rows at a time, and their columns."""
-        ends = np.cumsum(self._stored, dtype=np.int64)
-        first = start = 0
-        while first < len(self):
-            last = max(first + 1, int(np.searchsorted(ends, start + _CELLS, "right")))
-            end = int(ends[last - 1])
-            self._file.seek(4 * start)
-            yield slice(first, last), np.frombuffer(self._file.read(4 * (end - start)), np.int32)
-            first, start = last, end
-
-    def parts(self) -> Iterator[ColumnBlock]:
-        """Yield all rows, some at a time."""
-        from scipy.sparse import csr_matrix
-
-        yield from self._only
-        for rows, columns in () if self._only else self._blocks():
-            counts, starts = self._counts[rows], np.concatenate([[0], np.cumsum(self._stored[rows])]).astype(np.int32)
-            shape = (len(counts), len(self.times))
-            if len(self._ones) < len(columns):  # all parts share them
-                self._ones = np.ones(len(columns), np.int64)
-            ones = csr_matrix((self._ones[: len(columns)], columns, starts), shape=shape)
-            part = ColumnBlock(rows, ones, self._units[counts], counts, self.times, len(self._units) - 1)
-            if shape[0] == len(self):
-                self._only.append(part)
-            yield part
-
-
-def multiply(ones: Any, values: Integers, most: int, times: Integers | None = None) -> Integers:
-    """Return the product of a matrix of ones with several columns of values.
-
-    Each column of the matrix stands for `times` columns; at most `most` of all these are in a row. Two columns of
-    values whose sums fit into 32 bits are halves of the same numbers: that takes half the time.
-    """
-    product, left = np.empty((ones.shape[0], values.shape[1]), np.int64), list(range(values.shape[1]))
-    small = np.abs(values).max(axis=0, initial=0) < (1 << 31) // max(1, most)
-    if times is not None:
-        values = values * times[:, None]
-    while left:
-        first = left.pop()
-        other = left.pop() if left and small[[first, left[-1]]].all() else None
-        total = ones @ (values[:, first] if other is None else values[:, first] + (values[:, other] << 32))
-        product[:, first] = total if other is None else total.astype(np.int32)
-        if other is not None:
-            product[:, other] = (total - product[:, first]) >> 32
-    return product
-
-
-class _Marking:
-    """MarkedColumns that are collected text by text; columns that few texts have are left out at the end."""
-
-    def __init__(self, first: int = 0) -> None:
-        self._first = first
-        self._tokens: defaultdict[str, int] = defaultdict(numbers_from().__next__)
-        self._columns, self._counts = NumberFile(), list[Small]()
-
-    def add(self, tokens: Iterable[Iterable[str]], others: tuple[Integers, Integers] | None = None) -> None:
-        """Add some texts with the tokens of each, none twice, and other columns, which are before those of tokens."""
-        known, cells, starts = self._tokens, array("i"), array("q", [0])
-        for text in tokens:
-            cells.extend(map(known.__getitem__, text))
-            starts.append(len(cells))
-        at = np.array(starts, np.int64)
-        found, before = others or (np.zeros(0, np.int64), np.zeros(len(at), np.int64))
-        columns = np.empty(len(cells) + len(found), np.int32)
-        columns[np.arange(len(cells)) + np.repeat(before[:-1], np.diff(at))] = np.array(cells, np.int32) + self._first
-        columns[np.arange(len(found)) + np.repeat(at[1:], np.diff(before))] = found
-        self._columns.add(columns)
-        self._counts.append((np.diff(at) + np.diff(before)).astype(np.int32))
-
-    def ones(self) -> Any:
-        """Return what was collected as a matrix of ones, with the columns of the tokens before the others."""
-        from scipy.sparse import csr_matrix
-
-        counts, columns = np.concatenate([np.zeros(1, np.int32), *self._counts]), self._columns.together()
-        is_other = columns < self._first
-        columns -= self._first
-        columns[is_other] += self._first + len(self._tokens)
-        shape = (len(counts) - 1, self._first + len(self._tokens))
-        starts = np.cumsum(counts, dtype=np.int64)
-        return csr_matrix((np.ones(len(columns), np.int8), columns, starts), shape=shape)
-
-    def marks(self, everywhere: bool) -> MarkedColumns:
-        """Return what was collected, with one more column that every text has if that is wanted."""
-        width, draw = self._first + len(self._tokens), np.random.default_rng(0)
-        totals, sums = np.zeros(width, np.int64), np.zeros((2, width), np.int64)
-        for of_text, columns in zip(self._counts, self._columns, strict=True):
-            totals += np.bincount(columns, minlength=width)
-            for of_column in sums:  # of random numbers of the texts: columns with equal sums are alike
-                drawn = draw.integers(1 << 32, size=len(of_text))
-                of_column += np.bincount(columns, np.repeat(drawn, of_text), width).astype(np.int64)
-        kept = totals >= FEWEST
-        left = np.flatnonzero(kept)
-        left = left[np.lexsort(sums[:, left])]
-        is_new = (np.diff(sums[:, left], prepend=-1) != 0).any(axis=0)
-        is_stored, number = np.zeros(width, bool), np.zeros(width, np.int32)
-        is_stored[left[is_new]], number[left] = True, np.cumsum(is_new) - 1
-        times = np.diff(np.flatnonzero(is_new), append=len(left))
-
-        def blocks() -> Iterator[_Block]:
-            for of_text, columns in zip(self._counts, self._columns, strict=True):
-                text_of, stored = np.repeat(np.arange(len(of_text)), of_text), is_stored[columns]
-                counts, different = (
-                    np.bincount(text_of[some], minlength=len(of_text)) for some in (kept[columns], stored)
-                )
-                block = number[columns[stored]]
-                if everywhere:
-                    block = np.insert(block, np.cumsum(different), len(times))
-                yield (counts + everywhere).astype(np.int32), (different + everywhere).astype(np.int32), block
-
-        return MarkedColumns(blocks(), np.append(times, 1) if everywhere else times)
 
 
 class SeenTexts(NamedTuple):
@@ -325,98 +53,9 @@ class SeenTexts(NamedTuple):
 
 def see(texts: Iterable[str], correct: Sequence[bool] | Labels, folds: Sequence[int] | Folds) -> SeenTexts:
     """Return texts as the guesser sees them."""
-    return SeenTexts(looks(texts), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int8))
-
-
-def looks(texts: Iterable[str]) -> MarkedColumns:
-    """Return words, characters and shape of each text, without columns that few texts have."""
-    marking = _Marking(1 << _BITS)
-    for block in blocks_of(texts):
-        words = (dict.fromkeys([*_WORDS.findall(text.casefold()), *shape(text)]) for text in block)
-        marking.add(words, ngrams(list(map(plain, block)), range(1, 5), _BITS))
-    return marking.marks(everywhere=True)
-
-
-def char_ngrams(
-    texts: Iterable[str], lengths: Sequence[int], bits: int, tokens: Callable[[str], Iterable[str]] = lambda _: ()
-) -> Any:
-    """Return the n-grams of each text, as a matrix of ones with 2^bits columns, after those of its tokens.
-
-    None of the tokens of a text may be there twice.
-    """
-    marking = _Marking(1 << bits)
-    for block in blocks_of(texts):
-        marking.add(map(tokens, block), ngrams(list(map(plain, block)), lengths, bits))
-    return marking.ones()
-
-
-def blocks_of(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield texts that are looked at together: their runs of characters need a hundred times their room."""
-    block, size = list[str](), 0
-    for text in texts:
-        block.append(text)
-        size += len(text)
-        if size >= _BLOCK:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
-
-
-def mark(texts: Iterable[Iterable[str]]) -> MarkedColumns:
-    """Return the tokens of each text, none of which may be there twice, without those that few texts have."""
-    marking, left = _Marking(), iter(texts)
-    while block := list(islice(left, 1000)):
-        marking.add(block)
-    return marking.marks(everywhere=False)
-
-
-def plain(text: str) -> str:
-    """Return the text without case and forms of the same letters."""
-    return unicodedata.normalize("NFKC", text).casefold()
-
-
-_SIGNS = {
-    "digits": re.compile(r"\d"),
-    "signs": re.compile(r"[\W_]"),
-    "sentences": re.compile(r"[.!?。！？।؟]+"),
-    "commas": re.compile(r"[,،、，;；]"),
-}
-_NO_DIGITS, _NO_SIGNS, _NO_COMMAS = (
-    bytes(sign for sign in range(128) if not pattern.match(chr(sign)))
-    for name, pattern in _SIGNS.items()
-    if name != "sentences"
-)
-"""The signs of ASCII that do not count: counting without an expression takes a tenth of the time."""
-_ONLY_ENDS = bytes(sign if sign in b".!?" else ord(" ") for sign in range(256))
-
-
-@lru_cache(maxsize=20_000)
-def _class(name: str, count: int) -> str:
-    # Classes of numbers: 0 to 7 are one each, then there are four for each doubling.
-    extra = max(0, count.bit_length() - 3)
-    return f"\0{name} {(extra << 3) + (count >> extra)}"
-
-
-def shape(text: str) -> Iterator[str]:
-    """Yield the shape of a text: its length, digits, capitals, signs and sentences, each as a class."""
-    words = text.split()
-    spaces = len(text) - sum(map(len, words))
-    yield _class("characters", len(text))
-    yield _class("words", len(words))
-    yield _class("capitals", sum([word[0].isupper() for word in words]))
-    if text.isascii():
-        letters = text.encode()
-        digits, signs, commas = [len(letters.translate(None, others)) for others in (_NO_DIGITS, _NO_SIGNS, _NO_COMMAS)]
-        sentences = len(letters.translate(_ONLY_ENDS).split())
-    else:
-        digits, signs, sentences, commas = [len(pattern.findall(text)) for pattern in _SIGNS.values()]
-    yield _class("digits", digits)
-    yield _class("signs", signs - spaces)
-    yield _class("sentences", sentences)
-    yield _class("commas", commas)
-    yield f"\0begins {unicodedata.category(text[0]) if text else ''}"
-    yield f"\0ends {text[-1] if text and not text[-1].isalnum() else ''}"
+    listed = list(texts)
+    rows = Looks(listed.__getitem__)[np.arange(len(listed))]
+    return SeenTexts(rows, np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int8))
 
 
 def out_of_fold(seen: SeenTexts, classify: Classify | int) -> Integers:
@@ -447,26 +86,26 @@ def regress(rows: MarkedColumns, correct: Labels, used: Labels, rounds: int = RO
     # In sixteenths: correct and wrong texts count the same.
     weight_of_correct, weight_of_wrong = 8 * count // n_correct, 8 * count // (count - n_correct)
 
-    def miss(some: slice, odds: Integers) -> Integers:
+    def miss(some: Integers, odds: Integers) -> Integers:
         label = correct[some, None]
         weight = np.where(label, weight_of_correct, weight_of_wrong) * used[some]
-        missing: Integers = (np.where(label, ONE, 0) - probability(odds // _UNIT**2)) * weight // 16
+        missing: Integers = (np.where(label, ONE, 0) - probability(odds // UNIT**2)) * weight // 16
         return missing
 
     weights = before = curvature = np.zeros((len(rows.times), used.shape[1]), np.int64)
     for part in rows.parts():
         curvature = curvature + part.sums(part.lengths[:, None] * used[part.rows])
-    curvature = curvature // 4 + _UNIT * _UNIT // 4
+    curvature = curvature // 4 + UNIT * UNIT // 4
     for step in range(rounds):
         ahead = weights + (weights - before) * step // (step + 3)
         slope = np.zeros(weights.shape, np.int64)
         for part in rows.parts():
             slope += part.sums(miss(part.rows, part @ ahead))
-        slope = slope * _UNIT - ahead * (_UNIT // 4)
-        before, weights = weights, ahead + slope * _UNIT // curvature
+        slope = slope * UNIT - ahead * (UNIT // 4)
+        before, weights = weights, ahead + slope * UNIT // curvature
     odds = np.empty(len(rows), np.int64)
     for part in rows.parts():
-        odds[part.rows] = np.where(used[part.rows], 0, part @ weights // _UNIT**2).sum(axis=1)
+        odds[part.rows] = np.where(used[part.rows], 0, part @ weights // UNIT**2).sum(axis=1)
     return odds
 
 

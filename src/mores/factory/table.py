@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mores.factory.columns import Folds, Integers, Labels
 from mores.factory.drafts import Draft, Stratum, draw_number
 from mores.factory.gold import ChangedText, Gold, Kind
 from mores.factory.items import SourceItem, Task
+from mores.factory.looks import Looks
 from mores.factory.scratch import Shelf, TextFile
-from mores.factory.shortcut import Folds, Integers, Labels
 
 KINDS: tuple[Kind, ...] = ("correct", "hard", "soft")
 
@@ -33,11 +34,12 @@ class ItemTable:
         self.group = array("i")
         """The place of the item that gives its name to the group of each."""
         self.fold = array("b")
-        self._shelf = Shelf[tuple[SourceItem, Sequence[int]]]()
+        self._shelf = Shelf[SourceItem]()
         self._shelved, self._source_of = array("q"), array("i")
+        self._parts, self._parts_end = array("i"), array("q")
         self._source_number: dict[str, int] = {}
         self._rank = np.zeros(0, np.int64)
-        self._last: tuple[int, tuple[SourceItem, Sequence[int]] | None] = -1, None
+        self._last: tuple[int, SourceItem | None] = -1, None
         for item in items:
             self.append(item)
 
@@ -48,26 +50,32 @@ class ItemTable:
         return map(self.__getitem__, range(len(self)))
 
     def __getitem__(self, place: int) -> SourceItem:
-        return self._take(place)[0]
+        last, item = self._last
+        if item is None or place != last:  # the drafts of an item are read one after the other
+            item = self._shelf.take(self._shelved[place])
+            self._last = place, item
+        return item
 
     def append(self, item: SourceItem, parts: Sequence[int] = ()) -> int:
         """Add an item, and return its place; `parts` are the items of a composed text, which gives them its fold."""
         if parts:
             self.group.append(len(self))
             self.fold.append(self.fold[parts[0]])
-        return self.take_up(self.shelve(item, parts), item.source, item.id)
+        return self.take_up(self.shelve(item), item.source, item.id, parts)
 
-    def shelve(self, item: SourceItem, parts: Sequence[int] = ()) -> int:
+    def shelve(self, item: SourceItem) -> int:
         """Write an item that may be taken up later, and return where it is."""
-        return self._shelf.put((item, parts))
+        return self._shelf.put(item)
 
-    def take_up(self, where: int, source: str, name: str) -> int:
+    def take_up(self, where: int, source: str, name: str, parts: Sequence[int] = ()) -> int:
         """Add an item that was shelved, and return its place."""
         if source not in self._source_number:
             self._source_number[source] = len(self.sources)
             self.sources.append(source)
         self._source_of.append(self._source_number[source])
         self._shelved.append(where)
+        self._parts.extend(parts)
+        self._parts_end.append(len(self._parts))
         self.names.append(f"{source}/{name}")
         return len(self.names) - 1
 
@@ -77,14 +85,8 @@ class ItemTable:
 
     def parts(self, place: int) -> Sequence[int]:
         """Return the items of a composed text, or the item itself."""
-        return self._take(place)[1] or (place,)
-
-    def _take(self, place: int) -> tuple[SourceItem, Sequence[int]]:
-        last, taken = self._last
-        if taken is None or place != last:  # the drafts of an item are read one after the other
-            taken = self._shelf.take(self._shelved[place])
-            self._last = place, taken
-        return taken
+        start = self._parts_end[place - 1] if place else 0
+        return tuple(self._parts[start : self._parts_end[place]]) or (place,)
 
     def id(self, place: int) -> str:
         """Return the id of an item in its source."""
@@ -121,7 +123,12 @@ class DraftTable:
         self.items = items
         self.strata: list[Stratum] = []
         """Each stratum once."""
-        self._answers = TextFile()
+        self._answers, self._text = TextFile(), array("i")
+        """The answers of each item once, and which one each draft has."""
+        self._known: tuple[int, dict[str, int]] = -1, {}
+        """The last item, and the numbers of its answers."""
+        self.looks = Looks(self._answers.__getitem__)
+        """The answers as the shortcut audit sees them."""
         self._shelf = Shelf[tuple[str, ChangedText | None, Gold | None]]()
         self._made = array("q")
         """Where the maker of each and what it made are on the shelf."""
@@ -145,8 +152,14 @@ class DraftTable:
         self._kinds.append(KINDS.index(draft.kind))
         self._strata.append(self._stratum_number[stratum])
         self._options.append(draft.item.options.index(draft.answer) if is_option else 0)
-        self._keys += bytes.fromhex(draft.key)
-        self._answers.append(draft.answer)
+        self._keys += draft.digest
+        if place != self._known[0]:
+            self._known = place, {}
+        known = self._known[1]
+        if draft.answer not in known:
+            known[draft.answer] = len(self._answers)
+            self._answers.append(draft.answer)
+        self._text.append(known[draft.answer])
         self._made.append(-1 if is_plain else self._shelf.put((draft.maker, draft.change, draft.worded)))
 
     def __getitem__(self, row: int) -> Draft:
@@ -156,7 +169,7 @@ class DraftTable:
         parts = self.items.parts(place) if form == "composed" else ()
         names = tuple(self.items.names[part] for part in parts)
         kind = KINDS[self._kinds[row]]
-        return Draft(self.items[place], task, self._answers[row], kind, maker, change, worded, form, names)
+        return Draft(self.items[place], task, self._answers[self._text[row]], kind, maker, change, worded, form, names)
 
     def by_stratum(self, rows: Integers | None = None) -> dict[Stratum, Integers]:
         """Return the rows of each stratum, in the order of the first of each."""
@@ -167,7 +180,7 @@ class DraftTable:
 
     def answers(self, rows: Iterable[int]) -> Iterator[str]:
         """Yield the answers of some drafts."""
-        return map(self._answers.__getitem__, rows)
+        return (self._answers[self._text[row]] for row in rows)
 
     def draws(self, rows: Integers, seed: int, *words: str) -> npt.NDArray[np.uint64]:
         """Return a random but reproducible place of each draft in an order."""
@@ -188,6 +201,11 @@ class DraftTable:
     def place(self) -> npt.NDArray[np.int32]:
         """The place of the item of each draft."""
         return np.asarray(self._places)
+
+    @property
+    def text(self) -> npt.NDArray[np.int32]:
+        """The number of the answer of each draft."""
+        return np.asarray(self._text)
 
     @property
     def fold(self) -> Folds:

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 
 from mores.factory.audit import LONG_FIT, naive_bayes, words_and_pairs
+from mores.factory.columns import Integers
 from mores.factory.drafts import draw
 from mores.factory.errors.rules.edit import folded
-from mores.factory.shortcut import Classify, Integers, SeenTexts, count_tokens, gain, out_of_fold
+from mores.factory.looks import count_tokens
+from mores.factory.shortcut import Classify, SeenTexts, gain, out_of_fold
 from mores.factory.split import FOLDS
 from mores.factory.table import DraftTable
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
+from typing import NamedTuple
 
 from mores.factory.items import SourceItem, Task
 from mores.factory.wrap.templates import CONDITIONAL, KINDS, Template, Templates, fail
-from mores.types import Record, Side
+from mores.types import Side
 
 LONGEST_INLINE = 160
 """Maximum characters of an answer within a sentence; a longer one, or one of several lines, ends the text."""
@@ -20,7 +21,7 @@ LONG = "long"
 """Marks the key of templates for long answers."""
 
 
-class Wrapped(Record):
+class Wrapped(NamedTuple):
     """An item as a metric reads it."""
 
     instruction: str

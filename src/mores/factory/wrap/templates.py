@@ -230,16 +230,20 @@ class Templates:
         self._roots = [BUILT_IN] if folder is None else [folder, BUILT_IN]
         self._files: dict[Path, _File] = {}
         self._looked_up: dict[tuple[str, str, str], tuple[Template, ...]] = {}
+        self._languages: dict[tuple[str, Task, str], str] = {}
         if folder is not None:
             self._check_folder(folder)
 
     def language(self, source: str, task: Task, tag: str | None) -> str:
         """Return the item's language, or the nearest one that has templates: pt-BR, then pt, then `FALLBACK`."""
-        tag = tag or UNSTATED
-        subtags = tag.split("-")
-        chain = ["-".join(subtags[:n]) for n in range(len(subtags), 0, -1)]
-        same_script = (near for near in chain if culture.script(near) == culture.script(tag))
-        return next((near for near in same_script if not self._missing(source, task, near)), FALLBACK)
+        key = source, task, tag or UNSTATED
+        if key not in self._languages:
+            subtags = key[2].split("-")
+            chain = ["-".join(subtags[:n]) for n in range(len(subtags), 0, -1)]
+            same_script = (near for near in chain if culture.script(near) == culture.script(key[2]))
+            nearest = (near for near in same_script if not self._missing(source, task, near))
+            self._languages[key] = next(nearest, FALLBACK)
+        return self._languages[key]
 
     def get(self, source: str, kind: str, language: str) -> tuple[Template, ...]:
         """Return the templates of the first level that has the file, and of the next ones after `@extend`."""

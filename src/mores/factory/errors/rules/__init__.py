@@ -136,8 +136,10 @@ def lexical(rule: str, language: str, text: str) -> list[TextEdit]:
     """Return the edits of a text by a rule."""
     taken: set[int] = set()
     edits: list[TextEdit] = []
+    if not _any_swap(rule, language).search(text):  # as nearly always
+        return edits
     for replacement in swaps(rule, language):
-        if not replacement.pattern.search(text):  # as nearly always
+        if not replacement.pattern.search(text):
             continue
         for edit in replacement.edits(text):
             covered = set(range(edit.start, edit.end))
@@ -165,6 +167,14 @@ def swaps(rule: str, language: str) -> tuple[Swap, ...]:
         pattern = re.compile(fill(row["from"]), re.IGNORECASE)
         result.append(Swap(pattern, row["to"], only_after, unless_after, spaced))
     return tuple(result)
+
+
+@cache
+def _any_swap(rule: str, language: str) -> re.Pattern[str]:
+    """Return a pattern that finds something in every text that a rule can change."""
+    start = "" if language in UNSPACED else "(?<![A-Za-z0-9])"
+    expressions = (f"(?:{swap.pattern.pattern})" for swap in swaps(rule, language))
+    return re.compile(f"{start}(?:{'|'.join(expressions) or '(?!)'})", re.IGNORECASE)
 
 
 __all__ = ["RULES", "SINGLE", "Pool", "Rule", "changes"]
@@ -229,7 +239,9 @@ def changes(
     The seed and the statement's item select them. From edition 3 on, a change is refused that may be correct or is
     ungrammatical (`soundness`).
     """
-    yield from apply(statement, find_edits(statement, pool, seed, rules, edition), seed, most)
+    found = find_edits(statement, pool, seed, rules, edition)
+    yield from first_changes(statement, found)
+    yield from several_errors(statement, found, seed, most)
 
 
 RankedEdits = list[tuple[str, TextEdit]]
@@ -244,18 +256,16 @@ def find_edits(
     return [(name, edit) for name, edit in edits if edition == 2 or is_sound(edit, statement)]
 
 
-def first_edits(ranked: RankedEdits) -> RankedEdits:
-    """Return the preferred edit of each rule."""
+def first_changes(statement: Statement, ranked: RankedEdits) -> list[ChangedText]:
+    """Return the statement changed by the preferred edit of each rule."""
     first: dict[str, TextEdit] = {}
     for name, edit in ranked:
         first.setdefault(name, edit)
-    return list(first.items())
+    return [change(statement, [pair]) for pair in first.items()]
 
 
-def apply(statement: Statement, ranked: RankedEdits, seed: int, most: int = 1) -> Iterator[ChangedText]:
-    """Yield at most one change per rule, then one with two errors and so on up to `most`, where possible."""
-    for pair in first_edits(ranked):
-        yield change(statement, [pair])
+def several_errors(statement: Statement, ranked: RankedEdits, seed: int, most: int) -> Iterator[ChangedText]:
+    """Yield a change with two errors, one with three and so on up to `most`, where possible."""
     if most == 1 or len(ranked) == 1:
         return
     order = Draw(seed, statement.item, "several")
@@ -313,12 +323,17 @@ def change(statement: Statement, chosen: Iterable[tuple[str, TextEdit]]) -> Chan
         start, end = moved.span(text)
         text = moved.apply(text)
         shift += len(edit.new) - len(old)
-        region, rule = statement.item.region, RULES[name]
-        # A text about Denmark is not correct for Estonia: words that name other countries only are foreign.
-        named = list(culture.mentions(old)) if region else []
-        is_home = region and (not named or any(m.countries.intersection(culture.countries(region)) for m in named))
-        place = f"for {culture.region_name(region)}" if region and is_home else "here"
+        rule, place = RULES[name], _place_of(old, statement.item.region)
         explanation = rule.explanation.format(new=text[start:end], old=old, note=edit.note, culture=place)
         mistakes.append(Mistake(start, end, name, rule.severity, rule.type, explanation))
     assert all(first.end <= second.start for first, second in pairwise(mistakes))
     return ChangedText(answer=text, correct=statement.text, mistakes=tuple(mistakes))
+
+
+@lru_cache(maxsize=4096)
+def _place_of(words: str, region: str | None) -> str:
+    """Return where the words of a text about a region are correct, for an explanation."""
+    # A text about Denmark is not correct for Estonia: words that name other countries only are foreign.
+    named = list(culture.mentions(words)) if region else []
+    is_home = region and (not named or any(m.countries.intersection(culture.countries(region)) for m in named))
+    return f"for {culture.region_name(region)}" if region and is_home else "here"
