@@ -68,9 +68,8 @@ class Measured(NamedTuple):
 
 def start(*arguments: str, **environment: str) -> tuple[float, float]:
     """Return the CPU seconds and the peak MB of a process."""
-    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
-        [sys.executable, *arguments], env=inherited | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, *arguments], env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -220,6 +219,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PARTS))
     parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # who installs Mores has bytecode
     print(f"{'':<68}{'now':>10}{'goal':>10}")
     parts = {}
     for name in options.only.split(","):
