@@ -421,6 +421,7 @@ def test_a_benchmark_of_a_user_passes_its_checks(version: Path, name: str, tmp_p
     assert re.search(r"(\d+) of \1 checks are ok", done.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS, ids=name_of)
 def test_a_package_of_a_user_adds_a_benchmark_a_source_and_a_kind_of_model(version: Path, tmp_path: Path) -> None:
     """In a new process, which looks for installed packages once."""

@@ -73,4 +73,4 @@ def run_in_process(
 
 def command(*arguments: str) -> list[str]:
     """The command line of `mores`, for what only a process can show: signals, pipes, start-up."""
-    return [sys.executable, "-c", "from mores.cli import main; main()", *arguments]
+    return [sys.executable, "-m", "mores", *arguments]
