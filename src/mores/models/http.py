@@ -24,8 +24,8 @@ _SHORTEST = 8
 _SHORTEST_WORD = 20
 """Shorter ones, and words such as `anything`, are placeholders for servers without keys, and may occur in an answer."""
 
-_SPELT = re.compile(rb"\\u00[2-7]|\\/")
-"""JSON's escapes of characters that a key may have, unlike those of line breaks and accents."""
+_SPELT = re.compile(rb"\\u00[2-7]")
+"""JSON's escapes of letters that a key may have, unlike those of accents."""
 _HERE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -130,7 +130,7 @@ class ApiKey:
         """Return a body without the key, also where JSON spells it with escapes, or it is encoded."""
         if self._bytes is None:
             return body
-        if _SPELT.search(body):
+        if b"\\/" in body or (b"\\u00" in body and _SPELT.search(body)):
             with suppress(ValueError, TypeError):  # it is no JSON, or nested deeper than can be written
                 body = orjson.dumps(read_json(body))
         lowered = body.lower()  # hardly any body has the key, and the expression takes a hundred times as long
