@@ -59,7 +59,7 @@ class Contestant(NamedTuple):
 
     title: str
     package: str
-    """The name that pip knows; the module has the same with underscores."""
+    """The name that pip knows."""
     prepare: Callable[[Plan], Callable[[], Done]]
 
 
@@ -222,7 +222,7 @@ def prepare_socket(plan: Plan) -> Callable[[], Done]:
 
 
 CONTESTANTS = {
-    "mores": Contestant("Mores", "mores", prepare_mores),
+    "mores": Contestant("Mores", "mores-eval", prepare_mores),
     "aiohttp": Contestant("raw aiohttp", "aiohttp", prepare_aiohttp),
     "lm-eval": Contestant("lm-evaluation-harness", "lm-eval", prepare_lm_eval),
     "inspect": Contestant("Inspect AI", "inspect-ai", prepare_inspect),
@@ -231,13 +231,10 @@ CONTESTANTS = {
 
 def version(name: str) -> str | None:
     """The version that is installed; None when it is not."""
-    package = CONTESTANTS[name].package
-    if importlib.util.find_spec(package.replace("-", "_")) is None:
-        return None
     try:
-        return importlib.metadata.version(package)
+        return importlib.metadata.version(CONTESTANTS[name].package)
     except importlib.metadata.PackageNotFoundError:
-        return "unknown"
+        return None
 
 
 # -- the measurement ---------------------------------------------------------------------------------------

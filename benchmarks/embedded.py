@@ -93,7 +93,7 @@ class Timed(embedded.EmbeddedModel):
         tokens = [random.randrange(FIRST_TOKEN, 10_000) for _ in range(prompt)]
         body = {"prompt": tokens, "n_predict": answer, "cache_prompt": False, "ignore_eos": True}
         address = self.base_url.removesuffix("/v1") + "/completion"
-        async with self._session.post(address, data=orjson.dumps(body)) as response:
+        async with self._session.post(address, data=orjson.dumps(body), **self._arguments) as response:
             timings = json.loads(await response.read())["timings"]
         return timings["prompt_ms"] / 1000, timings["predicted_ms"] / 1000
 

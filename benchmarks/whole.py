@@ -199,7 +199,7 @@ def accuracy_of_inspect(folder: Path) -> float:
 
 
 CONTESTANTS = {
-    "mores": Contestant("Mores", "mores", command_mores, accuracy_of_mores),
+    "mores": Contestant("Mores", "mores-eval", command_mores, accuracy_of_mores),
     "aiohttp": Contestant("bare aiohttp", "aiohttp", command_bare, accuracy_of_bare),
     "lm-eval": Contestant("lm-evaluation-harness", "lm-eval", command_lm_eval, accuracy_of_lm_eval),
     "inspect": Contestant("Inspect AI", "inspect-ai", command_inspect, accuracy_of_inspect),
