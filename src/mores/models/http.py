@@ -18,6 +18,7 @@ import aiohttp
 import orjson
 
 from mores.errors import ConfigError, Transient
+from mores.io.addresses import HERE
 
 MASK = "…"
 _SHORTEST = 8
@@ -26,7 +27,6 @@ _SHORTEST_WORD = 20
 
 _SPELT = re.compile(rb"\\u00[2-7]")
 """JSON's escapes of letters that a key may have, unlike those of accents."""
-_HERE = ("localhost", "127.0.0.1", "::1")
 
 
 def arguments_for(address: str, headers: Mapping[str, str]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def arguments_for(address: str, headers: Mapping[str, str]) -> dict[str, Any]:
     arguments: dict[str, Any] = {"headers": {**headers}, "allow_redirects": False}
     server = urlsplit(address)
     proxy = getproxies().get(server.scheme)
-    if not proxy or server.hostname in _HERE or proxy_bypass(server.netloc):
+    if not proxy or server.hostname in HERE or proxy_bypass(server.netloc):
         return arguments
     parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
     if parts.scheme not in ("http", "https"):
